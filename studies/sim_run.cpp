@@ -169,7 +169,9 @@ Result<PoolSetup> pools_of(const SimOptions& options) {
 std::vector<NodeKind> at_its_largest(std::vector<NodeKind> kinds, const PoolSetup& pools) {
   for (const PoolModel& pool : pools.pools) {
     kinds.insert(kinds.end(), static_cast<std::size_t>(pool.spec.max),
-                 {.slots = pool.spec.slots_per_node, .slot_type = pool.spec.slot_type, .speed = pool.speed});
+                 {.slots = pool.spec.slots_per_node,
+                  .slot_type = pool.spec.slot_type.empty() ? NodeKind().slot_type : pool.spec.slot_type,
+                  .speed = pool.speed});
   }
   return kinds;
 }
@@ -188,18 +190,34 @@ std::string cluster_text(const SimOptions& options) {
 struct Room {
   std::int64_t slots = 0;
   std::int64_t workers = 0;  // of this job: none lies on two nodes
+  std::size_t types = 0;     // of slots among which it has to choose one
 };
 
+// All workers of a job are on slots of one type, unless it mixes them: of those that it may be on, the one with most
+// room (core/validate/plan_validator.cpp refuses any other plan).
 Room room_for(const core::JobSpec& spec, const std::vector<NodeKind>& kinds) {
-  Room room;
+  std::map<std::string_view, Room> rooms;
   for (const NodeKind& kind : kinds) {
     if (!spec.slot_types.empty() && std::ranges::find(spec.slot_types, kind.slot_type) == spec.slot_types.end()) {
       continue;
     }
+    Room& room = rooms[spec.mixed_types ? std::string_view() : std::string_view(kind.slot_type)];
     room.slots += kind.slots;
     room.workers += kind.slots / spec.gpus_per_worker;
   }
-  return room;
+  Room most{.types = rooms.size()};
+  for (const auto& [type, room] : rooms) {
+    most.slots = std::max(most.slots, room.slots);
+    most.workers = std::max(most.workers, room.workers);
+  }
+  return most;
+}
+
+// Which slots would do for the job, behind how many it needs.
+std::string of_types(const core::JobSpec& spec, const Room& room) {
+  if (spec.slot_types.size() == 1) return " of the type " + spec.slot_types.front();
+  if (!spec.slot_types.empty()) return " of one of the types " + word_series(spec.slot_types);
+  return room.types > 1 ? " of one type" : "";
 }
 
 // Whose nodes they are, and what to do where a job does not fit on them, in words.
@@ -222,9 +240,7 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, 
     const std::string what =
         slots ? std::to_string(needs) + " slots"
               : std::to_string(spec.elastic.min) + " workers of " + std::to_string(spec.gpus_per_worker) + " slots";
-    return invalid_argument("the job " + spec.name + " needs " + what +
-                            (spec.slot_types.empty() ? "" : " of the type " + spec.slot_types.front()) + ", " +
-                            supply.has +
+    return invalid_argument("the job " + spec.name + " needs " + what + of_types(spec, room) + ", " + supply.has +
                             (slots ? " " + std::to_string(room.slots) : " room for " + std::to_string(room.workers)) +
                             "; " + supply.remedy);
   }
