@@ -309,6 +309,15 @@ void tell_outcome(const SimOptions& options, SimReport& report) {
   report.trouble = std::move(outcome.trouble);
 }
 
+// How long each job takes alone, on slots of the fastest type that it may be on. What was measured was so on nodes that
+// are alike.
+std::function<double(std::size_t, double)> alone_at_best(const MeasuredJobs& jobs, const std::vector<NodeKind>& kinds) {
+  if (!jobs.alone_seconds) return alone_in(jobs.workload, kinds);
+  return [&jobs, speed = kinds.front().speed](std::size_t row, double slots) {
+    return jobs.alone_seconds(row, slots) / speed;
+  };
+}
+
 void watch(SimSetup& setup, Duration every, studies::ForecastStudy& study) {
   setup.daemon = studies::watched_daemon(
       {.every = every, .look = [&study](const core::ClusterState& state, Instant now) { study.look(state, now); }},
@@ -466,7 +475,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .fixed_slots = slots_in(*kinds),
                                 .workload = workload->name,
                                 .policy = options.policy,
-                                .alone_seconds = jobs->alone_seconds ? jobs->alone_seconds : alone_in(*workload),
+                                .alone_seconds = alone_at_best(*jobs, most),
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = cluster_text(options);
   report.notes = workload->notes;
