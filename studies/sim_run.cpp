@@ -478,6 +478,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .alone_seconds = alone_at_best(*jobs, most),
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = cluster_text(options);
+  report.decisions_jsonl = named_decisions(result);
   report.notes = workload->notes;
   if (!tenants->empty()) report.sharing = sharing_of(*tenants, result, *alone);
   const std::string unshared = tenants->empty() ? "" : why_unshared(options, *policies->at("default"));

@@ -103,7 +103,8 @@ void ReplayAccount::note(double now_s, const Job& job, const cluster::Grant& gra
     digest_.mix(static_cast<std::uint64_t>(share.node)).mix(static_cast<std::uint64_t>(share.slots));
   }
   if (!setup_.keep_decisions) return;
-  nlohmann::ordered_json line{{"at_s", now_s}, {"job", job.report.name}, {"from", size_of(job.row.placement)}};
+  nlohmann::ordered_json line{{"at_s", now_s}, {"job", job.report.name}, {"name", job.report.name}};
+  line["from"] = size_of(job.row.placement);
   line["to"] = grant.size;
   if (grant.type >= 0 && grant.size > 0) line["type"] = setup_.types[static_cast<std::size_t>(grant.type)].name;
   if (grant.declined) line["declined"] = true;

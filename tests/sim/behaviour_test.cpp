@@ -1,7 +1,11 @@
 // What whole runs show: the engine finds the size that pays, a slow worker is replaced, a lost node is survived.
 #include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "core/state/measured/straggler_diagnosis.hpp"
 #include "studies/sim_run.hpp"
@@ -138,6 +142,33 @@ TEST_CASE("sim run prints one digest for one seed, and another for another") {
   CHECK(first->score.utilization <= 1);
   options.seed = 4;
   CHECK(sim::run(options)->score.digest != first->score.digest);
+}
+
+TEST_CASE("each decision that is written down names its jobs as the rows do") {
+  sim::SimOptions options{.generated_jobs = 3, .cluster = "4x4", .seed = 3, .keep_decisions = true};
+  const auto report = sim::run(options);
+  REQUIRE(report.ok());
+  std::map<std::string, std::string> names;
+  for (const sim::JobResult& row : report->rows) names[row.id.text()] = row.name;
+  std::istringstream lines(report->decisions_jsonl);
+  int named = 0;
+  for (std::string line; std::getline(lines, line);) {
+    for (const auto& planned : nlohmann::json::parse(line).at("plan")) {
+      CHECK(planned.at("name") == names.at(planned.at("job").get<std::string>()));
+      ++named;
+    }
+  }
+  CHECK(named >= 3);  // each starts
+  options.workload = "rigid:gangs:2";
+  options.cluster = "8x8";
+  options.policy = "fifo";
+  options.simulator = "rigid";
+  const auto replayed = sim::run(options);
+  REQUIRE(replayed.ok());
+  std::istringstream rounds(replayed->decisions_jsonl);
+  std::string line;
+  REQUIRE(std::getline(rounds, line));
+  CHECK(nlohmann::json::parse(line).at("name") == replayed->rows[0].name);
 }
 
 TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed size") {
