@@ -324,6 +324,16 @@ void watch(SimSetup& setup, Duration every, studies::ForecastStudy& study) {
       setup.stopwatch_ns);
 }
 
+// Events come often enough to tell the time by.
+void tell_progress(SimSetup& setup, const TellProgress& tell) {
+  if (!tell) return;
+  const std::size_t jobs = setup.workload.jobs.size();
+  setup.on_event = [tell, jobs, ended = std::size_t{0}](const core::Event& event) mutable {
+    ended += event.type == "job.finished" ? 1 : 0;
+    tell({.now = event.at - Instant(), .ended = ended, .jobs = jobs});
+  };
+}
+
 Status check_laws(const SimResult& result) {
   if (result.violations.empty()) return ok_status();
   return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
@@ -376,6 +386,7 @@ Result<std::map<std::string, double>> run_alone(const SimOptions& options, const
                       {.has = "its tenant " + tenant.name + " alone has",
                        .remedy = "raise its guarantee, allow smaller sizes with --elastic-max, or leave out --alone"}));
     own.limit = end_of(options, own.workload, undisturbed_rest(own.workload, own.kinds)) - Instant();
+    tell_progress(own, options.on_progress);
     const SimResult result = Simulator(std::move(own)).run();
     TP_TRY(check_laws(result));
     const auto mean = mean_completion_s(result.rows);
@@ -466,6 +477,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   if (!alone) return alone.error();
   studies::ForecastStudy study({.parts = setup.parts, .limits = {}, .stopwatch_ns = options.stopwatch_ns});
   if (options.forecast_every) watch(setup, *options.forecast_every, study);
+  tell_progress(setup, options.on_progress);
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   const SimResult result = Simulator(std::move(setup)).run();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;

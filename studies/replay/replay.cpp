@@ -29,7 +29,8 @@ class Rounds {
                   .nodes = nodes_of(setup.cluster),
                   .types = {},
                   .stopwatch_ns = setup.stopwatch_ns,
-                  .keep_decisions = setup.keep_decisions}) {
+                  .keep_decisions = setup.keep_decisions,
+                  .on_progress = setup.on_progress}) {
     for (const ReplayJob& job : setup_.jobs) account_.add(job.name, job.application, job.submitted_s);
   }
 

@@ -14,6 +14,7 @@
 #include "policies/place/place.hpp"
 #include "sim/cluster_model.hpp"
 #include "sim/simulator.hpp"
+#include "studies/replay/run_progress.hpp"
 #include "studies/replay/training.hpp"
 
 namespace tidepool::sim {
@@ -37,6 +38,7 @@ struct ReplaySetup {
   double limit_s = 90 * 86'400.0;              // the run ends here whatever is left
   std::function<std::int64_t()> stopwatch_ns;  // none = decision times are not measured
   bool keep_decisions = false;
+  TellProgress on_progress = {};  // at each round; none = not told
 };
 
 // Errors: a policy or place stage that broke a law (kInternal), a placement for which nothing was measured. Of the

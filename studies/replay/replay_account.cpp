@@ -64,6 +64,9 @@ cluster::View ReplayAccount::view(double now_s) {
 }
 
 Result<ReplayAccount::Decision> ReplayAccount::decide(double now_s) {
+  if (setup_.on_progress) {
+    setup_.on_progress({.now = Duration::from_seconds(now_s), .ended = ended_count_, .jobs = jobs_.size()});
+  }
   const cluster::View view = this->view(now_s);
   Decision decision;
   if (view.jobs.empty()) return decision;

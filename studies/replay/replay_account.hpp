@@ -14,6 +14,7 @@
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/place/place.hpp"
 #include "sim/simulator.hpp"
+#include "studies/replay/run_progress.hpp"
 
 namespace tidepool::sim {
 
@@ -26,6 +27,7 @@ class ReplayAccount {
     std::vector<policies::cluster::SlotType> types;
     std::function<std::int64_t()> stopwatch_ns;  // none = decision times are not measured
     bool keep_decisions = false;
+    TellProgress on_progress = {};  // at each decision; none = not told
   };
   explicit ReplayAccount(Setup setup) : setup_(std::move(setup)) {}
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -169,6 +170,24 @@ TEST_CASE("each decision that is written down names its jobs as the rows do") {
   std::string line;
   REQUIRE(std::getline(rounds, line));
   CHECK(nlohmann::json::parse(line).at("name") == replayed->rows[0].name);
+}
+
+TEST_CASE("a run tells how far it is, under the engine's rules and in a replay") {
+  for (const char* simulator : {"live", "rigid"}) {
+    CAPTURE(simulator);
+    sim::SimOptions options{.workload = "rigid:gangs:2", .cluster = "8x8", .policy = "fifo", .simulator = simulator};
+    std::vector<sim::RunProgress> told;
+    options.on_progress = [&](const sim::RunProgress& progress) { told.push_back(progress); };
+    const auto report = sim::run(options);
+    REQUIRE(report.ok());
+    REQUIRE(told.size() > 10);
+    CHECK(told.front().ended == 0);
+    CHECK(told.back().ended == report->rows.size());
+    CHECK(told.back().jobs == report->rows.size());
+    CHECK(std::ranges::is_sorted(told, {}, &sim::RunProgress::now));
+    CHECK(std::ranges::is_sorted(told, {}, &sim::RunProgress::ended));
+    CHECK(told.back().now.to_seconds() >= report->rows.back().submitted_s);
+  }
 }
 
 TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed size") {

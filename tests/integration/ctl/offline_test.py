@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """schedctl without a daemon, through the real program: trace import and stats, sim compare with its files, sim ls."""
+import contextlib
 import csv
 import gzip
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import tempfile
@@ -210,6 +212,23 @@ class Offline(unittest.TestCase):
         self.assertRegex(asked.stderr, r"cut off 10 minutes after the first submission with \d+ of 20 jobs left")
         self.assertLess(json.loads(asked.stdout)["completed"], 20)
         self.assertEqual(call(*words, "--until", "0s").returncode, 2)
+
+    def test_a_run_says_on_a_terminal_how_far_it_is_and_leaves_nothing_of_it(self):
+        words = [SCHEDCTL, "sim", "run", "--jobs", "5"]
+        ours, its = pty.openpty()
+        self.addCleanup(os.close, ours)
+        run = subprocess.run(words, stdout=subprocess.PIPE, stderr=its, text=True, timeout=150)
+        os.close(its)
+        shown = ""
+        with contextlib.suppress(OSError):  # Linux: all was read, and the other end is closed
+            while piece := os.read(ours, 4096):
+                shown += piece.decode()
+        self.assertEqual(run.returncode, 0, shown)
+        self.assertRegex(shown, "^\r\x1b\\[K0 of 5 jobs ended after .* of simulated time, ")
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
+        self.assertEqual(json.loads(run.stdout)["completed"], 5)
+        piped = subprocess.run(words, capture_output=True, text=True, timeout=150)
+        self.assertEqual(piped.stderr, "")
 
     def test_a_run_without_a_completed_job_is_a_failure(self):
         table = self.folder / "speeds.json"

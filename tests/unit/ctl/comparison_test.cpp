@@ -9,6 +9,7 @@
 
 #include "schedctl/studies/compare_report.hpp"
 #include "schedctl/studies/run_pool.hpp"
+#include "schedctl/studies/status_line.hpp"
 #include "studies/sim_run.hpp"
 
 using namespace tidepool;
@@ -298,6 +299,11 @@ TEST_CASE("a pool runs each piece once, and its first failure ends it") {
     };
     CHECK_THROWS_WITH(failing(), "piece 2");
   }
+}
+
+TEST_CASE("the line of a run says how many jobs have ended, in which simulated time, and since when it runs") {
+  CHECK(run_line({.now = Duration::seconds(12'000), .ended = 1'200, .jobs = 3'000}, std::chrono::seconds(75)) ==
+        "1,200 of 3,000 jobs ended after 3h 20m of simulated time, 1m 15s");
 }
 
 TEST_CASE("runs give the same reports on one thread and on four") {
