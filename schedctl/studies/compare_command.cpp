@@ -184,6 +184,7 @@ Comparison compare(const CompareAsked& asked) {
                   stop_amid(asked, comparison, ended);
                 }});
   progress.clear();
+  comparison.cluster = comparison.runs.front().report.score.cluster;  // with the nodes of pools
   return comparison;
 }
 

@@ -115,6 +115,10 @@ class Offline(unittest.TestCase):
         self.assertIn("schedctl sim compare --policies fifo,autoscaling_engine", html)
 
     def test_a_small_pool_has_each_size_once_and_the_fixed_nodes_beside_it_are_told(self):
+    def test_a_comparison_on_nodes_of_a_pool_alone_tells_of_no_cluster_beside_them(self):
+        done = call("sim", "compare", "--policies", "fifo", "--jobs", 2, "--pool", "slots=4,max=2")
+        self.assertIn("2 jobs on pool:0..2x4, simulator: live, 1 seed, times in ", done.stdout)
+
         rows = self.folder / "rows.csv"
         done = call("sim", "frontier", "--jobs", 2, "--cluster", "1x4", "--pool", "slots=4,max=2", "--wait", "0s",
                     "--idle", "60s", "--worth", 2, "--csv", rows)
