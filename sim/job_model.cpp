@@ -28,10 +28,14 @@ std::int64_t steps_of(const GroundTruth& truth) {
   return std::max<std::int64_t>(1, (truth.work_samples + truth.global_batch - 1) / truth.global_batch);
 }
 
-Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng) {
+double step_seconds(const GroundTruth& truth, int size, double slowdown) {
   const double normal = static_cast<double>(truth.global_batch) / throughput_at(truth, size);
   const double waiting = (slowdown - 1) * compute_seconds(truth, size);
-  return draw_around(normal + waiting, truth.noise, rng);
+  return normal + waiting;
+}
+
+Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng) {
+  return draw_around(step_seconds(truth, size, slowdown), truth.noise, rng);
 }
 
 Duration draw_around(double seconds, double noise, Rng& rng) {

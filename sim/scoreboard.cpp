@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -73,17 +74,39 @@ class Crowd {
   std::vector<Point> points_;
 };
 
-// How long the job takes alone on `share` slots: at its fastest allowed size within them; with less than its
-// smallest size it would run that share of the time.
-double alone_seconds(const SimJob& job, double share) {
-  double best = 0;
+// The fastest slots of each type. Nodes of which nothing is told compute as the jobs' truths say.
+class Speeds {
+ public:
+  explicit Speeds(const std::vector<NodeKind>& kinds) {
+    for (const NodeKind& kind : kinds) {
+      double& speed = by_type_[kind.slot_type];
+      speed = std::max(speed, kind.speed);
+    }
+  }
+  [[nodiscard]] double best_for(const core::JobSpec& spec) const {
+    double best = 0;
+    for (const auto& [type, speed] : by_type_) {
+      const bool may = spec.slot_types.empty() || std::ranges::find(spec.slot_types, type) != spec.slot_types.end();
+      if (may) best = std::max(best, speed);
+    }
+    return best > 0 ? best : 1;
+  }
+
+ private:
+  std::map<std::string, double> by_type_;
+};
+
+// How long the job takes alone on `share` slots of such a speed: at its fastest allowed size within them; with less
+// than its smallest size it would run that share of the time.
+double alone_seconds(const SimJob& job, double share, double speed) {
+  double best = 0;  // steps a second
   for (const int size : job.spec.elastic.sizes) {
     const double slots = static_cast<double>(size) * job.spec.gpus_per_worker;
     const double stretch = std::min(1.0, share / slots);
     if (stretch < 1 && size != job.spec.elastic.sizes.front()) break;
-    best = std::max(best, throughput_at(job.truth, size) * stretch);
+    best = std::max(best, stretch / step_seconds(job.truth, size, 1 / speed));
   }
-  return static_cast<double>(steps_of(job.truth) * job.truth.global_batch) / best;
+  return static_cast<double>(steps_of(job.truth)) / best;
 }
 
 std::string text(const std::optional<double>& value) {
@@ -146,8 +169,11 @@ nlohmann::ordered_json json_of_all(const Scoreboard& board) {
 
 }  // namespace
 
-std::function<double(std::size_t, double)> alone_in(const Workload& workload) {
-  return [&workload](std::size_t row, double slots) { return alone_seconds(workload.jobs[row], slots); };
+std::function<double(std::size_t, double)> alone_in(const Workload& workload, const std::vector<NodeKind>& kinds) {
+  return [&workload, speeds = Speeds(kinds)](std::size_t row, double slots) {
+    const SimJob& job = workload.jobs[row];
+    return alone_seconds(job, slots, speeds.best_for(job.spec));
+  };
 }
 
 std::vector<double> finish_time_fairness(const ScoreInput& input) {

@@ -37,8 +37,8 @@ struct Scoreboard {
   std::int64_t resizes = 0;
   std::int64_t preemptions = 0;
   // Finish-time fairness (Mahajan et al., "Themis", NSDI 2020): time in the system over the time the job would have
-  // taken alone on its share, which is slots / (mean number of jobs in the system during its life). Above 1 = worse
-  // off than with an equal share.
+  // taken alone on its share, which is slots / (mean number of jobs in the system during its life), all of the fastest
+  // type that it may be on. Above 1 = worse off than with an equal share.
   double ftf_worst = 0;
   double ftf_unfair_fraction = 0;  // share of completed jobs above 1
   std::int64_t deadlines = 0;      // jobs that have one
@@ -84,8 +84,10 @@ struct ScoreInput {
 // What is not known is null.
 [[nodiscard]] nlohmann::ordered_json to_json(const Scoreboard& board);
 
-// ScoreInput::alone_seconds for a workload of modelled jobs, which must outlive it.
-[[nodiscard]] std::function<double(std::size_t, double)> alone_in(const Workload& workload);
+// ScoreInput::alone_seconds for a workload of modelled jobs, which must outlive it: on the fastest of these nodes'
+// slots that the job may be on; none = all compute as the jobs' truths say.
+[[nodiscard]] std::function<double(std::size_t, double)> alone_in(const Workload& workload,
+                                                                  const std::vector<NodeKind>& kinds = {});
 
 // One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s,
 // jct_s, slot_hours, resizes, preemptions, steps, deadline_s. Times that never came are empty.

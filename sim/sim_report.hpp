@@ -27,4 +27,7 @@ struct SimReport {
 // Of the result, `rows` and `decision_lines` are copied.
 [[nodiscard]] SimReport report_of(const ScoreInput& input);
 
+// The daemon's decisions, one a line, in which each job that is there by its id also has its name, as the rows do.
+[[nodiscard]] std::string named_decisions(const SimResult& result);
+
 }  // namespace tidepool::sim

@@ -202,7 +202,7 @@ Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& opti
   for (int line_number = 1; !text.empty(); ++line_number) {
     const std::string_view row = take_line(text);
     if (row.empty()) continue;
-    const std::string place = "line " + std::to_string(line_number) + " of the workload: ";
+    const std::string place = options.name + " line " + std::to_string(line_number) + ": ";
     if (!form) {
       form = form_of(row);
       if (form) continue;
@@ -219,7 +219,7 @@ Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& opti
     if (!line.problem().empty()) return invalid_argument(place + line.problem());
     workload.jobs.push_back(std::move(job));
   }
-  if (workload.jobs.empty()) return invalid_argument("the workload holds no job");
+  if (workload.jobs.empty()) return invalid_argument(options.name + " holds no job");
   std::sort(workload.jobs.begin(), workload.jobs.end(), [](const SimJob& a, const SimJob& b) {
     return a.arrives != b.arrives ? a.arrives < b.arrives : a.spec.name < b.spec.name;
   });

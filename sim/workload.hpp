@@ -50,9 +50,9 @@ inline constexpr std::string_view kNeededOfTrace = "submit_s,gpus,duration_s";
 //     workload.cpp), the same for the same `seed`; num_replicas is the preferred size, at most `size_max` is tried.
 //   name,tenant,submit_s,priority,min,max,preferred,batch,samples,samples_per_second,sigma,kappa
 //     Tidepool's own form: the truth is given, with the parameters of policies/models/usl_curve.hpp.
-// An error names the line and what it should hold.
+// An error names the file, the line and what it should hold.
 struct CsvOptions {
-  std::string name;  // printed as the workload
+  std::string name;  // of the file; printed as the workload
   std::uint64_t seed = 1;
   int size_max = 16;
 };

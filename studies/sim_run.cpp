@@ -169,7 +169,9 @@ Result<PoolSetup> pools_of(const SimOptions& options) {
 std::vector<NodeKind> at_its_largest(std::vector<NodeKind> kinds, const PoolSetup& pools) {
   for (const PoolModel& pool : pools.pools) {
     kinds.insert(kinds.end(), static_cast<std::size_t>(pool.spec.max),
-                 {.slots = pool.spec.slots_per_node, .slot_type = pool.spec.slot_type, .speed = pool.speed});
+                 {.slots = pool.spec.slots_per_node,
+                  .slot_type = pool.spec.slot_type.empty() ? NodeKind().slot_type : pool.spec.slot_type,
+                  .speed = pool.speed});
   }
   return kinds;
 }
@@ -188,18 +190,34 @@ std::string cluster_text(const SimOptions& options) {
 struct Room {
   std::int64_t slots = 0;
   std::int64_t workers = 0;  // of this job: none lies on two nodes
+  std::size_t types = 0;     // of slots among which it has to choose one
 };
 
+// All workers of a job are on slots of one type, unless it mixes them: of those that it may be on, the one with most
+// room (core/validate/plan_validator.cpp refuses any other plan).
 Room room_for(const core::JobSpec& spec, const std::vector<NodeKind>& kinds) {
-  Room room;
+  std::map<std::string_view, Room> rooms;
   for (const NodeKind& kind : kinds) {
     if (!spec.slot_types.empty() && std::ranges::find(spec.slot_types, kind.slot_type) == spec.slot_types.end()) {
       continue;
     }
+    Room& room = rooms[spec.mixed_types ? std::string_view() : std::string_view(kind.slot_type)];
     room.slots += kind.slots;
     room.workers += kind.slots / spec.gpus_per_worker;
   }
-  return room;
+  Room most{.types = rooms.size()};
+  for (const auto& [type, room] : rooms) {
+    most.slots = std::max(most.slots, room.slots);
+    most.workers = std::max(most.workers, room.workers);
+  }
+  return most;
+}
+
+// Which slots would do for the job, behind how many it needs.
+std::string of_types(const core::JobSpec& spec, const Room& room) {
+  if (spec.slot_types.size() == 1) return " of the type " + spec.slot_types.front();
+  if (!spec.slot_types.empty()) return " of one of the types " + word_series(spec.slot_types);
+  return room.types > 1 ? " of one type" : "";
 }
 
 // Whose nodes they are, and what to do where a job does not fit on them, in words.
@@ -222,9 +240,7 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, 
     const std::string what =
         slots ? std::to_string(needs) + " slots"
               : std::to_string(spec.elastic.min) + " workers of " + std::to_string(spec.gpus_per_worker) + " slots";
-    return invalid_argument("the job " + spec.name + " needs " + what +
-                            (spec.slot_types.empty() ? "" : " of the type " + spec.slot_types.front()) + ", " +
-                            supply.has +
+    return invalid_argument("the job " + spec.name + " needs " + what + of_types(spec, room) + ", " + supply.has +
                             (slots ? " " + std::to_string(room.slots) : " room for " + std::to_string(room.workers)) +
                             "; " + supply.remedy);
   }
@@ -293,10 +309,29 @@ void tell_outcome(const SimOptions& options, SimReport& report) {
   report.trouble = std::move(outcome.trouble);
 }
 
+// How long each job takes alone, on slots of the fastest type that it may be on. What was measured was so on nodes that
+// are alike.
+std::function<double(std::size_t, double)> alone_at_best(const MeasuredJobs& jobs, const std::vector<NodeKind>& kinds) {
+  if (!jobs.alone_seconds) return alone_in(jobs.workload, kinds);
+  return [&jobs, speed = kinds.front().speed](std::size_t row, double slots) {
+    return jobs.alone_seconds(row, slots) / speed;
+  };
+}
+
 void watch(SimSetup& setup, Duration every, studies::ForecastStudy& study) {
   setup.daemon = studies::watched_daemon(
       {.every = every, .look = [&study](const core::ClusterState& state, Instant now) { study.look(state, now); }},
       setup.stopwatch_ns);
+}
+
+// Events come often enough to tell the time by.
+void tell_progress(SimSetup& setup, const TellProgress& tell) {
+  if (!tell) return;
+  const std::size_t jobs = setup.workload.jobs.size();
+  setup.on_event = [tell, jobs, ended = std::size_t{0}](const core::Event& event) mutable {
+    ended += event.type == "job.finished" ? 1 : 0;
+    tell({.now = event.at - Instant(), .ended = ended, .jobs = jobs});
+  };
 }
 
 Status check_laws(const SimResult& result) {
@@ -351,6 +386,7 @@ Result<std::map<std::string, double>> run_alone(const SimOptions& options, const
                       {.has = "its tenant " + tenant.name + " alone has",
                        .remedy = "raise its guarantee, allow smaller sizes with --elastic-max, or leave out --alone"}));
     own.limit = end_of(options, own.workload, undisturbed_rest(own.workload, own.kinds)) - Instant();
+    tell_progress(own, options.on_progress);
     const SimResult result = Simulator(std::move(own)).run();
     TP_TRY(check_laws(result));
     const auto mean = mean_completion_s(result.rows);
@@ -441,6 +477,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   if (!alone) return alone.error();
   studies::ForecastStudy study({.parts = setup.parts, .limits = {}, .stopwatch_ns = options.stopwatch_ns});
   if (options.forecast_every) watch(setup, *options.forecast_every, study);
+  tell_progress(setup, options.on_progress);
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   const SimResult result = Simulator(std::move(setup)).run();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
@@ -450,9 +487,10 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .fixed_slots = slots_in(*kinds),
                                 .workload = workload->name,
                                 .policy = options.policy,
-                                .alone_seconds = jobs->alone_seconds ? jobs->alone_seconds : alone_in(*workload),
+                                .alone_seconds = alone_at_best(*jobs, most),
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = cluster_text(options);
+  report.decisions_jsonl = named_decisions(result);
   report.notes = workload->notes;
   if (!tenants->empty()) report.sharing = sharing_of(*tenants, result, *alone);
   const std::string unshared = tenants->empty() ? "" : why_unshared(options, *policies->at("default"));

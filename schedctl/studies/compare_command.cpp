@@ -1,11 +1,9 @@
 #include "schedctl/studies/compare_command.hpp"
 
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -22,6 +20,7 @@
 #include "schedctl/studies/interruption.hpp"
 #include "schedctl/studies/run_pool.hpp"
 #include "schedctl/studies/sim_inputs.hpp"
+#include "schedctl/studies/status_line.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -49,36 +48,24 @@ void require_unique(const char* option, const std::vector<std::string>& words) {
 // How far the runs are: a bar that is drawn over on a terminal, else a line per run.
 class Progress {
  public:
-  Progress(const Comparison& comparison, std::size_t count)
-      : comparison_(comparison),
-        count_(count),
-        terminal_(isatty(STDERR_FILENO) == 1),
-        begin_(std::chrono::steady_clock::now()) {}
+  Progress(const Comparison& comparison, std::size_t count) : comparison_(comparison), count_(count) {}
 
   void ended(std::size_t piece) {
     ++done_;
-    if (terminal_) return;
+    if (line_.is_shown()) return;
     const ComparedRun& run = comparison_.runs[piece];
     std::fprintf(stderr, "%zu of %zu: %s on %s, seed %llu: average %s\n", done_, count_, run.policy.c_str(),
                  run.workload.c_str(), static_cast<unsigned long long>(run.seed),
                  average_in_words(run.report.score).c_str());
   }
-  void draw(std::size_t done) const {
-    if (!terminal_) return;
-    const auto since = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin_);
-    std::fprintf(stderr, "\r\033[K%s", progress_line(done, count_, since).c_str());
-    std::fflush(stderr);
-  }
-  void clear() const {
-    if (terminal_) std::fprintf(stderr, "\r\033[K");
-  }
+  void draw(std::size_t done) { line_.draw(progress_line(done, count_, line_.since_begin())); }
+  void clear() { line_.clear(); }
 
  private:
   const Comparison& comparison_;
   std::size_t count_;
   std::size_t done_ = 0;
-  bool terminal_;
-  std::chrono::steady_clock::time_point begin_;
+  StatusLine line_;
 };
 
 // The end of a path, with as many of its folders as tell it from the others.
@@ -197,6 +184,7 @@ Comparison compare(const CompareAsked& asked) {
                   stop_amid(asked, comparison, ended);
                 }});
   progress.clear();
+  comparison.cluster = comparison.runs.front().report.score.cluster;  // with the nodes of pools
   return comparison;
 }
 

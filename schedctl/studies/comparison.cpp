@@ -153,7 +153,7 @@ std::string title_of(const Comparison& comparison, std::size_t workload, const T
   const sim::Scoreboard& score = comparison.run(workload, 0, 0).report.score;
   const std::string seeds = count_of(static_cast<double>(comparison.seeds.size()), "seed");
   return bold(printable(comparison.workloads[workload]), style) + "  " + whole(static_cast<double>(score.jobs)) +
-         " jobs on " + printable(comparison.cluster) + ", rules: " + comparison.simulator + ", " + seeds +
+         " jobs on " + printable(comparison.cluster) + ", simulator: " + comparison.simulator + ", " + seeds +
          ", times in " + unit.name + "\n";
 }
 
@@ -220,9 +220,9 @@ std::string bounds_line(const Comparison& comparison, std::size_t workload) {
       if (score.gap_p99) high.push_back(*score.gap_p99 * 100);
     }
     if (middle.empty()) continue;
-    line += (line.empty() ? "" : "; ") + printable(comparison.policies[policy]) + "'s decisions stay " +
-            short_number(mean_of(middle)) + " % below their own bound in the median, " + short_number(mean_of(high)) +
-            " % at p99";
+    line += (line.empty() ? "" : "; ") + printable(comparison.policies[policy]) + "'s decisions are worth " +
+            short_number(mean_of(middle)) + " % (median) to " + short_number(mean_of(high)) +
+            " % (99th percentile) less than the best choice of sizes could be";
   }
   return line;
 }
@@ -290,7 +290,8 @@ std::string overall_table(const Comparison& comparison, const Style& style) {
   }
   return bold("all workloads", style) + "  ratios to " + printable(comparison.policies.front()) +
          ", geometric mean over " + count_of(static_cast<double>(count), "workload") + "\n" + table.text(style) +
-         (count == 2 ? "RANGE is what the ratios of the two workloads span.\n" : "");
+         (count == 2 ? "RANGE is what the ratios of AVG JCT of the two workloads span.\n"
+                     : "95 % is the confidence interval of the ratio of AVG JCT over workloads.\n");
 }
 
 // What two values span; null: there are fewer, or enough for an interval.
@@ -420,10 +421,13 @@ std::string comparison_text(const Comparison& comparison, const Style& style) {
   if (comparison.workloads.size() > 1) out += "\n" + overall_table(comparison, style);
   const bool spread = out.find("±") != std::string::npos;
   return out + "\n" +
-         dim(wrapped("* is the best of its column; RATIO is AVG JCT to that of " +
+         dim(wrapped("* is the best of its column; RATIO is AVG JCT over that of " +
                          printable(comparison.policies.front()) + spread_note(comparison, spread) +
-                         ". FTF: worst finish-time fairness, above 1 is worse off than with an equal share. " +
-                         "P99 us: the slowest hundredth of decisions, in microseconds.",
+                         ". AVG JCT, P50, P99: mean, median and 99th percentile of job completion times, from "
+                         "submission to end. SPAN: from the first submission to the last end. USE %: of all slot "
+                         "time in it, what jobs held. FTF: worst finish-time fairness, the time of a job over what it "
+                         "would take alone on an equal share of the slots; above 1 is worse off. P99 us: 99th "
+                         "percentile of the time that a decision takes, in microseconds.",
                      0, style),
              style) +
          "\n";

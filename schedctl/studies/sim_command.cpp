@@ -15,6 +15,7 @@
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/studies/frontier_command.hpp"
 #include "schedctl/studies/sim_inputs.hpp"
+#include "schedctl/studies/status_line.hpp"
 #include "schedctl/studies/tenant_inputs.hpp"
 #include "schedctl/text_table.hpp"
 #include "studies/baselines/registry.hpp"
@@ -63,7 +64,10 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
   require_trace(asked.sim, std::span(&options, 1));
+  StatusLine line;
+  follow_run(options, line);
   const FinishedRun run = run_options(std::move(options), {.params = asked.sim.params});
+  line.clear();
   tell_notes(run.report.notes, run.report.score.workload);
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
   if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);

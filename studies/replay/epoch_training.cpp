@@ -72,11 +72,9 @@ int EpochTraining::train(int seconds) {
   return seconds - needed;
 }
 
-Status EpochTraining::advance(int seconds) {
-  if (slots_.empty()) {
-    now_s_ += seconds;
-    return ok_status();
-  }
+Status EpochTraining::advance(std::int64_t from_s, int seconds) {
+  if (slots_.empty()) return ok_status();
+  now_s_ = from_s;
   const int remaining_work = std::min(standing_s_, seconds);
   standing_s_ -= remaining_work;
   spend(remaining_work);
@@ -91,7 +89,6 @@ Status EpochTraining::advance(int seconds) {
     left = train(left);
     set_pace();
   }
-  now_s_ += left;
   return ok_status();
 }
 

@@ -29,7 +29,7 @@ class EpochTraining : public Training {
 
   void hold(const std::vector<int>& slots) final;
   void disturb(double part) final { disturbed_ = part; }
-  [[nodiscard]] Status advance(int seconds) final;
+  [[nodiscard]] Status advance(std::int64_t from_s, int seconds) final;
   [[nodiscard]] std::optional<std::int64_t> finished_s() const final { return finished_s_; }
   void describe(policies::cluster::JobRow& row) const override;
   [[nodiscard]] double slot_seconds() const final { return slot_seconds_; }

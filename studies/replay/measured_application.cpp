@@ -27,6 +27,16 @@ Result<std::vector<double>> numbers(const CsvRow& row, std::size_t first, const 
   return found;
 }
 
+// The length of a step, and the part of it that synchronizes, from this cell on.
+Result<policies::StepTime> step_time(const CsvRow& row, std::size_t first, const std::string& file) {
+  const auto times = numbers(row, first, file);
+  if (!times) return times.error();
+  const policies::StepTime time{.step_s = (*times)[0], .sync_s = (*times)[1]};
+  if (time.step_s > 0 && time.sync_s >= 0) return time;
+  return invalid_argument(file + " line " + std::to_string(row.line) +
+                          ": step_time must be above 0, and sync_time not below 0");
+}
+
 Result<std::vector<policies::PlacementMeasurement>> read_placements(std::string_view text, const std::string& file) {
   const auto rows = read_csv_columns(text, {"placement", "local_bsz", "step_time", "sync_time"}, file);
   if (!rows) return rows.error();
@@ -41,10 +51,10 @@ Result<std::vector<policies::PlacementMeasurement>> read_placements(std::string_
     for (const char digit : digits) measurement.slots.push_back(digit - '0');
     const auto local_batch = csv_positive(row.cells[1], row.line, file);
     if (!local_batch) return local_batch.error();
-    const auto times = numbers(row, 2, file);
-    if (!times) return times.error();
+    const auto time = step_time(row, 2, file);
+    if (!time) return time.error();
     measurement.local_batch = *local_batch;
-    measurement.time = {.step_s = (*times)[0], .sync_s = (*times)[1]};
+    measurement.time = *time;
     found.push_back(std::move(measurement));
   }
   return found;
@@ -61,12 +71,9 @@ Result<std::vector<policies::ScaleMeasurement>> read_scales(std::string_view tex
       if (!count) return count.error();
       counts[cell] = *count;
     }
-    const auto times = numbers(row, counts.size(), file);
-    if (!times) return times.error();
-    found.push_back({.nodes = counts[0],
-                     .size = counts[1],
-                     .local_batch = counts[2],
-                     .time = {.step_s = (*times)[0], .sync_s = (*times)[1]}});
+    const auto time = step_time(row, counts.size(), file);
+    if (!time) return time.error();
+    found.push_back({.nodes = counts[0], .size = counts[1], .local_batch = counts[2], .time = *time});
   }
   return found;
 }
@@ -78,8 +85,17 @@ Result<std::vector<EpochMeasurement>> read_epochs(std::string_view text, const s
   for (const CsvRow& row : *rows) {
     const auto values = numbers(row, 0, file);
     if (!values) return values.error();
-    found.push_back(
-        {.progress = (*values)[0], .iteration = (*values)[1], .gradient = {.sqr = (*values)[2], .var = (*values)[3]}});
+    const EpochMeasurement epoch{
+        .progress = (*values)[0], .iteration = (*values)[1], .gradient = {.sqr = (*values)[2], .var = (*values)[3]}};
+    if (!(epoch.progress > (found.empty() ? 0 : found.back().progress))) {
+      return invalid_argument(file + " line " + std::to_string(row.line) +
+                              ": progress must be above 0, and above that of the epoch before it");
+    }
+    if (!(epoch.gradient.sqr >= 0 && epoch.gradient.var >= 0 && epoch.gradient.sqr + epoch.gradient.var > 0)) {
+      return invalid_argument(file + " line " + std::to_string(row.line) +
+                              ": grad_sqr and grad_var must not be below 0, nor both of them 0");
+    }
+    found.push_back(epoch);
   }
   if (found.empty()) return invalid_argument(file + " holds no epoch");
   return found;

@@ -29,7 +29,8 @@ class Rounds {
                   .nodes = nodes_of(setup.cluster),
                   .types = {},
                   .stopwatch_ns = setup.stopwatch_ns,
-                  .keep_decisions = setup.keep_decisions}) {
+                  .keep_decisions = setup.keep_decisions,
+                  .on_progress = setup.on_progress}) {
     for (const ReplayJob& job : setup_.jobs) account_.add(job.name, job.application, job.submitted_s);
   }
 
@@ -50,11 +51,11 @@ class Rounds {
     const auto spread = [](const ReplayAccount::Job& job) { return !job.ended && job.row.placement.size() > 1; };
     const std::vector<ReplayAccount::Job>& jobs = account_.jobs();
     std::vector<int> spread_jobs(static_cast<std::size_t>(setup_.cluster.nodes));
-    for (const ReplayAccount::Job& job : jobs) {
-      if (!spread(job)) continue;
-      for (const cluster::Share& share : job.row.placement) ++spread_jobs[static_cast<std::size_t>(share.node)];
+    for (const std::size_t i : account_.shown()) {
+      if (!spread(jobs[i])) continue;
+      for (const cluster::Share& share : jobs[i].row.placement) ++spread_jobs[static_cast<std::size_t>(share.node)];
     }
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (const std::size_t i : account_.shown()) {
       const auto& placement = jobs[i].row.placement;
       const bool beside = spread(jobs[i]) && std::any_of(placement.begin(), placement.end(), [&](const auto& share) {
                             return spread_jobs[static_cast<std::size_t>(share.node)] > 1;
@@ -65,11 +66,11 @@ class Rounds {
 
   Status pass_time() {
     disturb();
-    for (std::size_t i = 0; i < setup_.jobs.size(); ++i) {
+    for (const std::size_t i : account_.shown()) {
       ReplayAccount::Job& job = account_.jobs()[i];
-      if (job.ended) continue;
+      if (job.ended) continue;  // declined
       Training& training = *setup_.jobs[i].training;
-      TP_TRY(training.advance(setup_.round_s));
+      TP_TRY(training.advance(now_s_, setup_.round_s));
       job.report.slot_seconds = job.row.slot_seconds = training.slot_seconds();
       if (!job.row.placement.empty()) job.row.held += Duration::seconds(setup_.round_s);
       if (const auto finished = training.finished_s()) account_.finished(i, double(*finished));
@@ -79,10 +80,12 @@ class Rounds {
   }
 
   Status decide() {
-    for (std::size_t i = 0; i < setup_.jobs.size(); ++i) {
+    for (; arrived_ < setup_.jobs.size() && setup_.jobs[arrived_].submitted_s <= double(now_s_); ++arrived_) {
+      account_.show(arrived_);
+    }
+    for (const std::size_t i : account_.shown()) {
       ReplayAccount::Job& job = account_.jobs()[i];
-      job.visible = setup_.jobs[i].submitted_s <= double(now_s_);
-      if (job.visible && !job.ended) setup_.jobs[i].training->describe(job.row);
+      if (!job.ended) setup_.jobs[i].training->describe(job.row);
     }
     const auto decision = account_.decide(double(now_s_));
     if (!decision) return decision.error();
@@ -96,6 +99,7 @@ class Rounds {
 
   ReplaySetup& setup_;
   ReplayAccount account_;
+  std::size_t arrived_ = 0;  // jobs submitted by now, the first of all
   std::int64_t now_s_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // The clock of a replay: rounds of equal length; at the end of each, every job that has been submitted and has not
 // ended is shown to the policy, and what the policy answers holds from then on. A job becomes visible at the first end
-// of a round at or after its submission. Pure: the same setup gives the same result, but for the stopwatch's times.
+// of a round at or after its submission, and a round costs what is waiting or running in it. Pure: the same setup gives
+// the same result, but for the stopwatch's times.
 #pragma once
 
 #include <functional>
@@ -13,6 +14,7 @@
 #include "policies/place/place.hpp"
 #include "sim/cluster_model.hpp"
 #include "sim/simulator.hpp"
+#include "studies/replay/run_progress.hpp"
 #include "studies/replay/training.hpp"
 
 namespace tidepool::sim {
@@ -36,6 +38,7 @@ struct ReplaySetup {
   double limit_s = 90 * 86'400.0;              // the run ends here whatever is left
   std::function<std::int64_t()> stopwatch_ns;  // none = decision times are not measured
   bool keep_decisions = false;
+  TellProgress on_progress = {};  // at each round; none = not told
 };
 
 // Errors: a policy or place stage that broke a law (kInternal), a placement for which nothing was measured. Of the

@@ -1,6 +1,5 @@
 #include "studies/replay/replay_account.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -32,10 +31,6 @@ void ReplayAccount::add(const std::string& name, const std::string& application,
   job.report.submitted_s = submitted_s;
 }
 
-bool ReplayAccount::all_ended() const {
-  return std::all_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.ended; });
-}
-
 void ReplayAccount::held(std::size_t job, double seconds) {
   Job& held = jobs_[job];
   held.row.held += Duration::from_seconds(seconds);
@@ -46,6 +41,7 @@ void ReplayAccount::held(std::size_t job, double seconds) {
 void ReplayAccount::finished(std::size_t job, double at_s) {
   Job& ended = jobs_[job];
   ended.ended = true;
+  ++ended_count_;
   ended.row.placement.clear();
   ended_.push_back(ended.row.slot_seconds);
   ended.report.finished_s = at_s;
@@ -61,16 +57,16 @@ cluster::View ReplayAccount::view(double now_s) {
                      .mark = mark_,
                      .ended_slot_seconds = ended_,
                      .explained = setup_.keep_decisions};
-  shown_.clear();
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    if (!jobs_[i].visible || jobs_[i].ended) continue;
-    view.jobs.push_back(jobs_[i].row);
-    shown_.push_back(i);
-  }
+  std::erase_if(shown_, [&](std::size_t job) { return jobs_[job].ended; });
+  view.jobs.reserve(shown_.size());
+  for (const std::size_t job : shown_) view.jobs.push_back(jobs_[job].row);
   return view;
 }
 
 Result<ReplayAccount::Decision> ReplayAccount::decide(double now_s) {
+  if (setup_.on_progress) {
+    setup_.on_progress({.now = Duration::from_seconds(now_s), .ended = ended_count_, .jobs = jobs_.size()});
+  }
   const cluster::View view = this->view(now_s);
   Decision decision;
   if (view.jobs.empty()) return decision;
@@ -90,6 +86,7 @@ Result<ReplayAccount::Decision> ReplayAccount::decide(double now_s) {
     job.row.mark = grant.mark;
     if (grant.declined) {
       job.ended = true;
+      ++ended_count_;
       job.report.state = core::JobState::kCancelled;
     }
     if (placements[row] == job.row.placement && !grant.declined) continue;
@@ -109,7 +106,8 @@ void ReplayAccount::note(double now_s, const Job& job, const cluster::Grant& gra
     digest_.mix(static_cast<std::uint64_t>(share.node)).mix(static_cast<std::uint64_t>(share.slots));
   }
   if (!setup_.keep_decisions) return;
-  nlohmann::ordered_json line{{"at_s", now_s}, {"job", job.report.name}, {"from", size_of(job.row.placement)}};
+  nlohmann::ordered_json line{{"at_s", now_s}, {"job", job.report.name}, {"name", job.report.name}};
+  line["from"] = size_of(job.row.placement);
   line["to"] = grant.size;
   if (grant.type >= 0 && grant.size > 0) line["type"] = setup_.types[static_cast<std::size_t>(grant.type)].name;
   if (grant.declined) line["declined"] = true;

@@ -14,6 +14,7 @@
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/place/place.hpp"
 #include "sim/simulator.hpp"
+#include "studies/replay/run_progress.hpp"
 
 namespace tidepool::sim {
 
@@ -26,21 +27,26 @@ class ReplayAccount {
     std::vector<policies::cluster::SlotType> types;
     std::function<std::int64_t()> stopwatch_ns;  // none = decision times are not measured
     bool keep_decisions = false;
+    TellProgress on_progress = {};  // at each decision; none = not told
   };
   explicit ReplayAccount(Setup setup) : setup_(std::move(setup)) {}
 
   struct Job {
     policies::cluster::JobRow row;  // all but placement, held, mark and resizes is the caller's to keep
     JobResult report;
-    bool visible = false;  // shown to the policy
-    bool ended = false;    // or declined: in either case no longer shown
+    bool ended = false;  // or declined: in either case no longer shown
   };
   // In order of submission.
   void add(const std::string& name, const std::string& application, double submitted_s);
 
   [[nodiscard]] std::vector<Job>& jobs() { return jobs_; }
   [[nodiscard]] const std::vector<Job>& jobs() const { return jobs_; }
-  [[nodiscard]] bool all_ended() const;
+  [[nodiscard]] bool all_ended() const { return ended_count_ == jobs_.size(); }
+
+  // From now on the policy sees the job. Requires: told once of each, in order.
+  void show(std::size_t job) { shown_.push_back(job); }
+  // Those that are shown, in order, and those that have ended since the last decision: all that a round has to look at.
+  [[nodiscard]] const std::vector<std::size_t>& shown() const { return shown_; }
 
   // Time that the job has held its slots, up to now.
   void held(std::size_t job, double seconds);
@@ -50,7 +56,7 @@ class ReplayAccount {
     std::vector<std::size_t> moved;  // jobs whose placement is another one now
     std::optional<double> wake_s;    // the policy wants to be asked then at the latest
   };
-  // Asks the policy about all visible jobs and applies what it answers. Errors: it broke a law (kInternal).
+  // Asks the policy about all jobs that are shown and applies what it answers. Errors: it broke a law (kInternal).
   [[nodiscard]] Result<Decision> decide(double now_s);
 
   // Of the result, what belongs to the live engine stays empty. Once.
@@ -64,7 +70,8 @@ class ReplayAccount {
 
   Setup setup_;
   std::vector<Job> jobs_;
-  std::vector<std::size_t> shown_;  // row of the view -> job
+  std::vector<std::size_t> shown_;  // after view(): row of the view -> job
+  std::size_t ended_count_ = 0;
   policies::cluster::Mark mark_;
   std::vector<double> ended_;  // slot-seconds of each job that has ended
   std::int64_t decisions_ = 0;

@@ -16,6 +16,7 @@
 #include "sim/pool_provider.hpp"
 #include "sim/simulator.hpp"
 #include "studies/replay/measured_application.hpp"
+#include "studies/replay/run_progress.hpp"
 
 namespace tidepool::sim {
 
@@ -88,6 +89,7 @@ struct SimOptions {
   std::optional<Duration> forecast_every;
   bool keep_decisions = false;
   std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0
+  TellProgress on_progress;                    // none = not told
 };
 
 // `given` in whole seconds, for rules that count these; `usual` where nothing is given.

@@ -19,8 +19,9 @@ class Training {
   virtual void hold(const std::vector<int>& slots) = 0;
   // Others on its nodes take this part of its speed, until it is told another.
   virtual void disturb(double /*part*/) {}
-  // Lets so much time pass. An error is a placement for which nothing was measured.
-  [[nodiscard]] virtual Status advance(int seconds) = 0;
+  // Lets so much time pass from `from_s` on; not told of time before it was shown to the policy. An error is a
+  // placement for which nothing was measured.
+  [[nodiscard]] virtual Status advance(std::int64_t from_s, int seconds) = 0;
   // When it ended.
   [[nodiscard]] virtual std::optional<std::int64_t> finished_s() const = 0;
   // Fills in what a policy may know of it: limits, speed, work left.

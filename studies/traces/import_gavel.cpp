@@ -42,10 +42,13 @@ TraceJob GavelRow::read(TraceRow& row, const json& of_type, const std::string& g
 }  // namespace
 
 Result<Trace> import_gavel(const TraceText& input) {
-  const json table = json::parse(input.speeds, nullptr, false);
-  if (!table.is_object()) {
+  if (input.speeds.empty()) {
     return invalid_argument(
         "a Gavel trace tells steps and no durations: give --speeds with its JSON table of steps a second");
+  }
+  const json table = json::parse(input.speeds, nullptr, false);
+  if (!table.is_object()) {
+    return invalid_argument("the file of --speeds is no JSON object with a table of steps a second by GPU type");
   }
   const std::string type = input.gpu_type.empty() ? "v100" : input.gpu_type;
   if (!table.contains(type) || !table.at(type).is_object()) {

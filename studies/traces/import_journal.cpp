@@ -3,6 +3,7 @@
 // GPU, because events do not tell how many it holds; `schedctl trace export` asks the daemon and knows.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -30,9 +31,16 @@ void hold(Running& running, double at, int size) {
   running.size = size;
 }
 
-int count_of(const json& data, const char* field) {
+// 0 where it is not told; nothing where it is no count.
+std::optional<int> count_of(const json& data, const char* field) {
   const auto found = data.find(field);
-  return found != data.end() && found->is_number_integer() ? found->get<int>() : 0;
+  if (found == data.end() || found->is_null()) return 0;
+  const double count = found->is_number_integer() ? found->get<double>() : -1;
+  return count >= 0 && count <= kTraceGpusMax ? std::optional(static_cast<int>(count)) : std::nullopt;
+}
+
+std::string no_count(const char* field) {
+  return std::string("`") + field + "` should be a whole number from 0 to " + std::to_string(kTraceGpusMax);
 }
 
 std::string text_of(const json& data, const char* field) {
@@ -50,12 +58,14 @@ std::string take_event(const json& event, std::map<std::string, Running>& jobs, 
   if (id.empty()) return "";
   const json data = event.contains("data") && event.at("data").is_object() ? event.at("data") : json::object();
   if (type == "job.submitted") {
+    const auto preferred = count_of(data, "preferred");
+    if (!preferred) return no_count("preferred");
     Running& running = jobs[id];
     running.job.name = id;
     running.job.application = text_of(data, "name");
     if (std::string tenant = text_of(event, "tenant"); !tenant.empty()) running.job.tenant = std::move(tenant);
     running.job.submit_s = *at;
-    running.job.gpus = std::max(1, count_of(data, "preferred"));
+    running.job.gpus = std::max(1, *preferred);
     running.job.status = TraceStatus::kRunning;
     return "";
   }
@@ -65,7 +75,11 @@ std::string take_event(const json& event, std::map<std::string, Running>& jobs, 
     return "";
   }
   Running& running = known->second;
-  if (type == "generation.switched") hold(running, *at, count_of(data, "to_size"));
+  if (type == "generation.switched") {
+    const auto size = count_of(data, "to_size");
+    if (!size) return no_count("to_size");
+    hold(running, *at, *size);
+  }
   if (type == "job.suspended" || type == "job.parked") hold(running, *at, 0);
   if (type == "job.finished") {
     hold(running, *at, 0);

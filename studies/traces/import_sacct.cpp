@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -18,13 +19,14 @@ struct SacctRow {
 };
 
 struct Gpus {
-  int count = 0;
+  std::int64_t count = 0;
   std::string type;
 };
 
-Gpus gpus_in(std::string_view resources) {
-  int total = 0;
-  int typed = 0;  // a site may count the total, the types, or both
+// Nothing if one of them is counted by no whole number.
+std::optional<Gpus> gpus_in(std::string_view resources) {
+  std::int64_t total = 0;
+  std::int64_t typed = 0;  // a site may count the total, the types, or both
   std::set<std::string, std::less<>> types;
   while (!resources.empty()) {
     const std::size_t comma = resources.find(',');
@@ -34,27 +36,35 @@ Gpus gpus_in(std::string_view resources) {
     if (!part.starts_with("gres/gpu") || equals == std::string_view::npos) continue;
     const std::string_view name = part.substr(0, equals);
     if (name != "gres/gpu" && !name.starts_with("gres/gpu:")) continue;  // such as gres/gpumem
-    int count = 0;
-    std::from_chars(part.data() + equals + 1, part.data() + part.size(), count);
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(part.data() + equals + 1, part.data() + part.size(), count);
+    if (error != std::errc{} || end != part.data() + part.size() || count < 0 || count > kTraceGpusMax) {
+      return std::nullopt;
+    }
     (name == "gres/gpu" ? total : typed) += count;
     if (name != "gres/gpu" && count > 0) types.emplace(name.substr(9));
   }
-  return {.count = std::max(total, typed), .type = types.size() == 1 ? *types.begin() : std::string()};
+  return Gpus{.count = std::max(total, typed), .type = types.size() == 1 ? *types.begin() : std::string()};
 }
 
 TraceJob SacctRow::read(TraceRow& row) {
   TraceJob job{.name = row.text(kId), .user = row.text(kUser)};
   if (job.name.find('.') != std::string::npos) row.leave_out("is a step of a job");
-  const Gpus gpus = gpus_in(row.raw(kResources));
-  if (gpus.count == 0) row.leave_out("asks for no GPU");
+  const std::optional<Gpus> gpus = gpus_in(row.raw(kResources));
+  if (!gpus) {
+    row.refuse("the GPUs of \"" + std::string(row.raw(kResources).substr(0, 60)) +
+               "\" should be counted by a whole number from 0 to " + std::to_string(kTraceGpusMax));
+    return job;
+  }
+  if (gpus->count == 0) row.leave_out("asks for no GPU");
   const auto unknown = [&](std::size_t column) {
     return row.empty(column) || row.raw(column) == "Unknown" || row.raw(column) == "None";
   };
   if (unknown(kStart) || (unknown(kEnd) && row.empty(kElapsed))) row.leave_out("never ran, or has not ended");
   if (!row.left_out().empty()) return job;
   if (!row.empty(kAccount)) job.tenant = row.text(kAccount);
-  job.gpus = gpus.count;
-  job.gpu_type = gpus.type;
+  job.gpus = static_cast<int>(std::min<std::int64_t>(gpus->count, kTraceGpusMax + 1));  // more is refused
+  job.gpu_type = gpus->type;
   job.submit_s = row.time(kSubmit);
   job.duration_s = row.empty(kElapsed) ? row.time(kEnd) - row.time(kStart) : row.number(kElapsed, 0, kTraceSecondsMax);
   if (job.duration_s <= 0) row.leave_out("never ran, or has not ended");

@@ -1,7 +1,12 @@
 // What whole runs show: the engine finds the size that pays, a slow worker is replaced, a lost node is survived.
 #include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "core/state/measured/straggler_diagnosis.hpp"
 #include "studies/sim_run.hpp"
@@ -138,6 +143,51 @@ TEST_CASE("sim run prints one digest for one seed, and another for another") {
   CHECK(first->score.utilization <= 1);
   options.seed = 4;
   CHECK(sim::run(options)->score.digest != first->score.digest);
+}
+
+TEST_CASE("each decision that is written down names its jobs as the rows do") {
+  sim::SimOptions options{.generated_jobs = 3, .cluster = "4x4", .seed = 3, .keep_decisions = true};
+  const auto report = sim::run(options);
+  REQUIRE(report.ok());
+  std::map<std::string, std::string> names;
+  for (const sim::JobResult& row : report->rows) names[row.id.text()] = row.name;
+  std::istringstream lines(report->decisions_jsonl);
+  int named = 0;
+  for (std::string line; std::getline(lines, line);) {
+    for (const auto& planned : nlohmann::json::parse(line).at("plan")) {
+      CHECK(planned.at("name") == names.at(planned.at("job").get<std::string>()));
+      ++named;
+    }
+  }
+  CHECK(named >= 3);  // each starts
+  options.workload = "rigid:gangs:2";
+  options.cluster = "8x8";
+  options.policy = "fifo";
+  options.simulator = "rigid";
+  const auto replayed = sim::run(options);
+  REQUIRE(replayed.ok());
+  std::istringstream rounds(replayed->decisions_jsonl);
+  std::string line;
+  REQUIRE(std::getline(rounds, line));
+  CHECK(nlohmann::json::parse(line).at("name") == replayed->rows[0].name);
+}
+
+TEST_CASE("a run tells how far it is, under the engine's rules and in a replay") {
+  for (const char* simulator : {"live", "rigid"}) {
+    CAPTURE(simulator);
+    sim::SimOptions options{.workload = "rigid:gangs:2", .cluster = "8x8", .policy = "fifo", .simulator = simulator};
+    std::vector<sim::RunProgress> told;
+    options.on_progress = [&](const sim::RunProgress& progress) { told.push_back(progress); };
+    const auto report = sim::run(options);
+    REQUIRE(report.ok());
+    REQUIRE(told.size() > 10);
+    CHECK(told.front().ended == 0);
+    CHECK(told.back().ended == report->rows.size());
+    CHECK(told.back().jobs == report->rows.size());
+    CHECK(std::ranges::is_sorted(told, {}, &sim::RunProgress::now));
+    CHECK(std::ranges::is_sorted(told, {}, &sim::RunProgress::ended));
+    CHECK(told.back().now.to_seconds() >= report->rows.back().submitted_s);
+  }
 }
 
 TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed size") {

@@ -259,6 +259,7 @@ Result<SimReport> run_elasticflow(const SimOptions& options) {
                   .slots = cluster->slots()};
   setup.account.stopwatch_ns = options.stopwatch_ns;
   setup.account.keep_decisions = options.keep_decisions;
+  setup.account.on_progress = options.on_progress;
   setup.limit_s = jobs->front().submitted_s + options.until.value_or(kUsualEnd).to_seconds();
   setup.declared_work = options.declared_work || preset->knowledge == policies::cluster::Knowledge::kOracle;
   if (options.round) setup.slot_s = static_cast<int>(options.round->count_ms() / 1'000);

@@ -117,7 +117,7 @@ class Slots {
   }
 
   void show() {
-    for (; next_arrival() <= now_s_; ++arrived_) job(arrived_).visible = true;
+    for (; next_arrival() <= now_s_; ++arrived_) account_.show(arrived_);
     for (std::size_t i = 0; i < arrived_; ++i) {
       ReplayAccount::Job& shown = job(i);
       if (setup_.declared_work) shown.row.steps_left = shown.row.useful_left = progress_[i].left;

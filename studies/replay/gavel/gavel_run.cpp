@@ -213,6 +213,7 @@ Result<SimReport> run_gavel(const SimOptions& options) {
       .policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = cluster->types()};
   account.stopwatch_ns = options.stopwatch_ns;
   account.keep_decisions = options.keep_decisions;
+  account.on_progress = options.on_progress;
   LeaseSetup setup{.account = account,
                    .jobs = *jobs,
                    .limit_s = jobs->front().submitted_s + options.until.value_or(kUsualEnd).to_seconds()};

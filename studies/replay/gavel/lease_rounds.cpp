@@ -70,19 +70,16 @@ class Leases {
   }
 
   void show_arrived() {
-    for (std::size_t i = 0; i < setup_.jobs.size(); ++i) {
-      ReplayAccount::Job& job = account_.jobs()[i];
-      job.visible = setup_.jobs[i].submitted_s <= now_s_;
-      const auto left = static_cast<double>(left_[i]);
-      if (setup_.declared_work) job.row.steps_left = job.row.useful_left = left;
+    for (; next_arrival() <= now_s_; ++arrived_) account_.show(arrived_);
+    if (!setup_.declared_work) return;
+    for (const std::size_t i : account_.shown()) {
+      policies::cluster::JobRow& row = account_.jobs()[i].row;
+      row.steps_left = row.useful_left = static_cast<double>(left_[i]);
     }
   }
 
   [[nodiscard]] double next_arrival() const {
-    for (const LeaseJob& job : setup_.jobs) {
-      if (job.submitted_s > now_s_) return job.submitted_s;
-    }
-    return kNever;
+    return arrived_ < setup_.jobs.size() ? setup_.jobs[arrived_].submitted_s : kNever;
   }
 
   // Steps a second of what the job holds: spread over several types, it goes at the slowest one's pace.
@@ -99,7 +96,7 @@ class Leases {
   // Runs every job that holds slots through this round's lease. The end of the round.
   double lease() {
     double end_s = now_s_;
-    for (std::size_t i = 0; i < setup_.jobs.size(); ++i) {
+    for (const std::size_t i : account_.shown()) {
       const ReplayAccount::Job& job = account_.jobs()[i];
       if (job.ended || job.row.placement.empty()) continue;
       const double speed = speed_of(i);
@@ -119,6 +116,7 @@ class Leases {
   ReplayAccount account_;
   std::vector<std::int64_t> left_;
   std::vector<KnownTypes> known_;  // by job
+  std::size_t arrived_ = 0;        // jobs submitted by now, the first of all
   double now_s_ = 0;
 };
 

@@ -118,6 +118,7 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   setup.limit_s = rows->front().submitted_s + options.until.value_or(kUsualEnd).to_seconds();
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
+  setup.on_progress = options.on_progress;
   // A baseline with an oracle knows the work that is left, as published; any other only what its user has declared.
   const bool oracle = preset->knowledge == policies::cluster::Knowledge::kOracle ||
                       preset->knowledge == policies::cluster::Knowledge::kVisited;

@@ -87,6 +87,7 @@ Result<SimReport> run_rigid(const SimOptions& options) {
                                 : usual_limit_s(*trace, *cluster, double(round_s) + restart_s);
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
+  setup.on_progress = options.on_progress;
   auto result = replay(setup);
   if (!result) return result.error();
   for (std::size_t row = 0; row < result->rows.size(); ++row) result->rows[row].tenant = trace->jobs[row].tenant;

@@ -10,7 +10,7 @@
 namespace tidepool::sim {
 
 // Uses of the options: workload_csv (a trace) or workload (rigid:KIND[:SEED]), cluster, policy, round, restart_penalty,
-// declared_work, keep_decisions, stopwatch_ns. Deadlines of a trace are not kept. Errors name the option.
+// declared_work, keep_decisions, stopwatch_ns, on_progress. Deadlines of a trace are not kept. Errors name the option.
 [[nodiscard]] Result<SimReport> run_rigid(const SimOptions& options);
 
 }  // namespace tidepool::sim

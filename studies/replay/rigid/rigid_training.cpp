@@ -18,17 +18,15 @@ void RigidTraining::hold(const std::vector<int>& slots) {
 }
 
 // Ends are whole seconds, rounded up.
-Status RigidTraining::advance(int seconds) {
-  if (holds_) {
-    const int remaining_work = std::min(standing_s_, seconds);
-    standing_s_ -= remaining_work;
-    const double left_s = setup_.duration_s - done_s_;
-    const int needed = static_cast<int>(std::min(std::ceil(left_s), double(seconds - remaining_work)));
-    done_s_ = std::min(setup_.duration_s, done_s_ + needed);
-    slot_seconds_ += double(remaining_work + needed) * setup_.size;
-    if (done_s_ >= setup_.duration_s) finished_s_ = now_s_ + remaining_work + needed;
-  }
-  now_s_ += seconds;
+Status RigidTraining::advance(std::int64_t from_s, int seconds) {
+  if (!holds_) return ok_status();
+  const int remaining_work = std::min(standing_s_, seconds);
+  standing_s_ -= remaining_work;
+  const double left_s = setup_.duration_s - done_s_;
+  const int needed = static_cast<int>(std::min(std::ceil(left_s), double(seconds - remaining_work)));
+  done_s_ = std::min(setup_.duration_s, done_s_ + needed);
+  slot_seconds_ += double(remaining_work + needed) * setup_.size;
+  if (done_s_ >= setup_.duration_s) finished_s_ = from_s + remaining_work + needed;
   return ok_status();
 }
 

@@ -28,7 +28,7 @@ class RigidTraining final : public Training {
   explicit RigidTraining(const Setup& setup);
 
   void hold(const std::vector<int>& slots) override;
-  [[nodiscard]] Status advance(int seconds) override;
+  [[nodiscard]] Status advance(std::int64_t from_s, int seconds) override;
   [[nodiscard]] std::optional<std::int64_t> finished_s() const override { return finished_s_; }
   void describe(policies::cluster::JobRow& row) const override;
   [[nodiscard]] double slot_seconds() const override { return slot_seconds_; }
@@ -38,7 +38,6 @@ class RigidTraining final : public Training {
   Setup setup_;
   RigidSpeed speed_;
   bool holds_ = false;
-  std::int64_t now_s_ = 0;
   int standing_s_ = 0;  // of its stand-still, still to come
   double done_s_ = 0;
   double slot_seconds_ = 0;

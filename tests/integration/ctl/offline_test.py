@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """schedctl without a daemon, through the real program: trace import and stats, sim compare with its files, sim ls."""
+import contextlib
 import csv
 import gzip
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import tempfile
 import unittest
 
 SCHEDCTL = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"]) / "schedctl"
-DATA = pathlib.Path(os.environ.get("TIDEPOOL_DATA", pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"]) / "../shared/data"))
+SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
+DATA = pathlib.Path(os.environ.get("TIDEPOOL_DATA", SOURCE / "../shared/data"))
 
 HELIOS = """job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
 1,ua,vcA,1,1,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:01,2020-06-09 19:41:01,3600,0
@@ -112,6 +115,10 @@ class Offline(unittest.TestCase):
         self.assertNotIn("http://", html.replace("http://www.w3.org", ""))
         self.assertIn("schedctl sim compare --policies fifo,autoscaling_engine", html)
 
+    def test_a_comparison_on_nodes_of_a_pool_alone_tells_of_no_cluster_beside_them(self):
+        done = call("sim", "compare", "--policies", "fifo", "--jobs", 2, "--pool", "slots=4,max=2")
+        self.assertIn("2 jobs on pool:0..2x4, simulator: live, 1 seed, times in ", done.stdout)
+
     def test_a_small_pool_has_each_size_once_and_the_fixed_nodes_beside_it_are_told(self):
         rows = self.folder / "rows.csv"
         done = call("sim", "frontier", "--jobs", 2, "--cluster", "1x4", "--pool", "slots=4,max=2", "--wait", "0s",
@@ -210,6 +217,28 @@ class Offline(unittest.TestCase):
         self.assertRegex(asked.stderr, r"cut off 10 minutes after the first submission with \d+ of 20 jobs left")
         self.assertLess(json.loads(asked.stdout)["completed"], 20)
         self.assertEqual(call(*words, "--until", "0s").returncode, 2)
+
+    def test_each_field_of_a_run_is_documented(self):
+        page = (SOURCE / "docs/fidelity.md").read_text()
+        run = call("sim", "run", "--jobs", 2, "--pool", "slots=4,max=4")
+        self.assertEqual([field for field in json.loads(run.stdout) if f"`{field}`" not in page], [])
+
+    def test_a_run_says_on_a_terminal_how_far_it_is_and_leaves_nothing_of_it(self):
+        words = [SCHEDCTL, "sim", "run", "--jobs", "5"]
+        ours, its = pty.openpty()
+        self.addCleanup(os.close, ours)
+        run = subprocess.run(words, stdout=subprocess.PIPE, stderr=its, text=True, timeout=150)
+        os.close(its)
+        shown = ""
+        with contextlib.suppress(OSError):  # Linux: all was read, and the other end is closed
+            while piece := os.read(ours, 4096):
+                shown += piece.decode()
+        self.assertEqual(run.returncode, 0, shown)
+        self.assertRegex(shown, "^\r\x1b\\[K0 of 5 jobs ended after .* of simulated time, ")
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
+        self.assertEqual(json.loads(run.stdout)["completed"], 5)
+        piped = subprocess.run(words, capture_output=True, text=True, timeout=150)
+        self.assertEqual(piped.stderr, "")
 
     def test_a_run_without_a_completed_job_is_a_failure(self):
         table = self.folder / "speeds.json"

@@ -9,6 +9,7 @@
 
 #include "schedctl/studies/compare_report.hpp"
 #include "schedctl/studies/run_pool.hpp"
+#include "schedctl/studies/status_line.hpp"
 #include "studies/sim_run.hpp"
 
 using namespace tidepool;
@@ -91,6 +92,11 @@ TEST_CASE("over all workloads a policy is held against the first one") {
   std::string ratio;
   line >> name >> ratio;
   CHECK(ratio == "0.50");
+  CHECK_THAT(text, Catch::Contains("\nRANGE is what the ratios of AVG JCT of the two workloads span.\n"));
+  comparison.workloads.emplace_back("month.csv");
+  comparison.runs.insert(comparison.runs.end(), week.begin(), week.end());
+  CHECK_THAT(comparison_text(comparison, {.width = 80}),
+             Catch::Contains("\n95 % is the confidence interval of the ratio of AVG JCT over workloads.\n"));
 }
 
 TEST_CASE("jobs that did not complete are told, in whichever seed") {
@@ -115,14 +121,19 @@ TEST_CASE("a policy under which no job completed has no job times, and is the be
 TEST_CASE("the table of a comparison fits 80 columns and marks the best of each column") {
   const std::string text = comparison_text(made(), {.width = 80});
   const std::string table =
-      "week.csv  10 jobs on 4x8, rules: live, 3 seeds, times in minutes\n"
+      "week.csv  10 jobs on 4x8, simulator: live, 3 seeds, times in minutes\n"
       "POLICY      RATIO  AVG JCT    P50   P99  SPAN  USE %    FTF  P99 us\n"
       "slow         1.00    62.0   30.0   150   600   50.0   2.00    12.2\n"
       "        1.00-1.00   ±2.48     ±0    ±0    ±0     ±0     ±0      ±0\n"
       "quick        0.50    31.0*  15.0*  150   600   50.0   1.00*   12.2\n"
       "        0.50-0.50   ±1.24     ±0    ±0    ±0     ±0     ±0      ±0\n";
   CHECK(text.substr(0, table.size()) == table);
-  CHECK(text.substr(table.size()).starts_with("\n* is the best of its column; RATIO is AVG JCT to that of slow,"));
+  CHECK(text.substr(table.size()).starts_with("\n* is the best of its column; RATIO is AVG JCT over that of slow,"));
+  std::string note = text.substr(table.size());
+  std::replace(note.begin(), note.end(), '\n', ' ');
+  for (const char* heading : {"AVG JCT, P50, P99: mean", "SPAN: from", "USE %: of", "FTF: worst", "P99 us: 99th"}) {
+    CHECK_THAT(note, Catch::Contains(heading));  // no heading is left unexplained
+  }
 }
 
 TEST_CASE("two seeds are told with what they span, and said to be too few for an interval") {
@@ -134,8 +145,8 @@ TEST_CASE("two seeds are told with what they span, and said to be too few for an
   INFO(text);
   CHECK_THAT(text, Catch::Contains("\nslow         1.00    61.5   30.0 "));
   CHECK_THAT(text, Catch::Contains("\n        1.00-1.00   ±0.50 "));
-  CHECK_THAT(text,
-             Catch::Contains("± and the ranges under it span the two seeds, which are too few for an interval. FTF"));
+  CHECK_THAT(text, Catch::Contains(
+                       "± and the ranges under it span the two seeds, which are too few for an interval. AVG JCT"));
   CHECK(text.find("95 %") == std::string::npos);
   const auto slow = comparison_json(comparison).at("summary").at(0);
   CHECK(slow.at("avg_jct_s").at("half_width_95").is_null());
@@ -231,9 +242,9 @@ TEST_CASE("a table tells the deadlines that were met and how far the rest is fro
   const std::string text = comparison_text(comparison, {.width = 200});
   CHECK(text.find("deadlines met: slow 9 of 30 (30 %), quick 18 of 30 (60 %); no policy meets more than 24\n") !=
         std::string::npos);
-  CHECK(
-      text.find("no policy gets AVG JCT below 10.0 minutes; quick's decisions stay 1.10 % below their own bound in the "
-                "median, 12.5 % at p99\n") != std::string::npos);
+  CHECK(text.find(
+            "no policy gets AVG JCT below 10.0 minutes; quick's decisions are worth 1.10 % (median) to 12.5 % (99th "
+            "percentile) less than the best choice of sizes could be\n") != std::string::npos);
 }
 
 TEST_CASE("of a comparison that was stopped, the runs that had ended are kept") {
@@ -298,6 +309,11 @@ TEST_CASE("a pool runs each piece once, and its first failure ends it") {
     };
     CHECK_THROWS_WITH(failing(), "piece 2");
   }
+}
+
+TEST_CASE("the line of a run says how many jobs have ended, in which simulated time, and since when it runs") {
+  CHECK(run_line({.now = Duration::seconds(12'000), .ended = 1'200, .jobs = 3'000}, std::chrono::seconds(75)) ==
+        "1,200 of 3,000 jobs ended after 3h 20m of simulated time, 1m 15s");
 }
 
 TEST_CASE("runs give the same reports on one thread and on four") {

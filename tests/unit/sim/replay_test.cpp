@@ -156,6 +156,15 @@ TEST_CASE("what is wrong with a replay's input is said with its place") {
   SimOptions broken = options("a,10,app,1,8\n", "1x1");
   broken.profiles["app"]["validation-8.csv"] = "progress,iteration,metric,grad_sqr,grad_var\n1,1,1,nan,1\n";
   CHECK(error_of(broken) == "app/validation-8.csv line 2: a number must be finite");
+  const std::string epochs = "progress,iteration,metric,grad_sqr,grad_var\n";
+  broken.profiles["app"]["validation-8.csv"] = epochs + "100,1,1,1,1\n100,2,1,1,1\n";
+  CHECK(error_of(broken) ==
+        "app/validation-8.csv line 3: progress must be above 0, and above that of the epoch before it");
+  broken.profiles["app"]["validation-8.csv"] = epochs + "100,1,1,-1,1\n";
+  CHECK(error_of(broken) ==
+        "app/validation-8.csv line 2: grad_sqr and grad_var must not be below 0, nor both of them 0");
+  broken.profiles["app"]["placements.csv"] = "placement,local_bsz,step_time,sync_time\n1,8,0,0.0\n";
+  CHECK(error_of(broken) == "app/placements.csv line 2: step_time must be above 0, and sync_time not below 0");
   broken.profiles["app"].erase("placements.csv");
   CHECK(error_of(broken) == "the application app has no placements.csv");
   // Three workers on three nodes were never measured.

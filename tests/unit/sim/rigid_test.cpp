@@ -1,10 +1,15 @@
 // Jobs of a fixed size: workloads drawn from seeds, and their replay in rounds.
 #include <catch2/catch.hpp>
 
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "studies/baselines/registry.hpp"
+#include "studies/replay/replay.hpp"
+#include "studies/replay/rigid/rigid_training.hpp"
 #include "studies/sim_run.hpp"
 #include "studies/traces/rigid_workloads.hpp"
 
@@ -26,6 +31,31 @@ SimReport replayed(const std::string& policy, bool declared = true) {
   REQUIRE(report.ok());
   return *report;
 }
+
+// A job of one round on one slot, which counts how often it is looked at.
+class Watched final : public Training {
+ public:
+  explicit Watched(std::int64_t& looks) : looks_(looks) {}
+  void hold(const std::vector<int>& slots) override { holds_ = !slots.empty(); }
+  Status advance(std::int64_t from_s, int seconds) override {
+    ++looks_;
+    if (holds_) finished_s_ = from_s + seconds;
+    return ok_status();
+  }
+  [[nodiscard]] std::optional<std::int64_t> finished_s() const override { return finished_s_; }
+  void describe(policies::cluster::JobRow& row) const override {
+    ++looks_;
+    row.speed = &speed_;
+  }
+  [[nodiscard]] double slot_seconds() const override { return 0; }
+  [[nodiscard]] double alone_seconds(double /*slots*/) const override { return 60; }
+
+ private:
+  std::int64_t& looks_;
+  RigidSpeed speed_{1};
+  bool holds_ = false;
+  std::optional<std::int64_t> finished_s_;
+};
 
 }  // namespace
 
@@ -75,6 +105,34 @@ TEST_CASE("jobs that are shorter than a round all complete, however many wait fo
   CHECK(report->score.completed == 100);
   CHECK(report->trouble.empty());
   CHECK(report->score.makespan_s == 100 * 60 + 30 + 1);  // one a round, the last one from the hundredth on
+}
+
+TEST_CASE("a round looks at the jobs that wait or run in it, and at no other job of the trace") {
+  constexpr int kJobs = 300;
+  const auto preset = studies::find_preset("fifo");
+  REQUIRE(preset.ok());
+  const auto policy = preset->policy();
+  const auto place = preset->place();
+  std::int64_t looks = 0;
+  std::vector<ReplayJob> jobs;
+  for (int i = 0; i < kJobs; ++i) {
+    jobs.push_back({.name = std::to_string(i),
+                    .application = "",
+                    .submitted_s = i * 600.0,  // ten rounds apart
+                    .training = std::make_unique<Watched>(looks)});
+  }
+  ReplaySetup setup{.cluster = {.nodes = 1, .slots_per_node = 1},
+                    .jobs = std::move(jobs),
+                    .policy = *policy,
+                    .place = *place,
+                    .round_s = 60};
+  const auto result = replay(setup);
+  REQUIRE(result.ok());
+  CHECK(result->complete);
+  // It starts at the end of the round in which it comes, and has ended by the end of the next.
+  CHECK(result->rows[0].finished_s == 120);
+  CHECK(result->rows[kJobs - 1].finished_s == (kJobs - 1) * 600 + 60);
+  CHECK(looks == 2 * kJobs);  // each is shown once, and runs for one round
 }
 
 TEST_CASE("a replay of fixed sizes says what jobs ask for that it does not know, and keeps whose they are") {

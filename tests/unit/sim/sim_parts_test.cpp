@@ -108,16 +108,18 @@ TEST_CASE("Tidepool's own form gives the truth") {
 }
 
 TEST_CASE("a wrong workload is refused with the line and what it should hold") {
-  const auto message = [](const std::string& text) { return read_workload_csv(text, {}).error().message; };
+  const auto message = [](const std::string& text) {
+    return read_workload_csv(text, {.name = "w.csv"}).error().message;
+  };
   const std::string own =
       "name,tenant,submit_s,priority,min,max,preferred,batch,samples,samples_per_second,sigma,kappa\n";
-  CHECK(message("").find("no job") != std::string::npos);
-  CHECK(message("a,b\n").find("line 1 of the workload: the first line should be") != std::string::npos);
+  CHECK(message("") == "w.csv holds no job");
+  CHECK(message("a,b\n").starts_with("w.csv line 1: the first line should be"));
   CHECK_THAT(message("submit_s,gpus\n"), Catch::Contains("at least submit_s,gpus,duration_s, of which it lacks "
                                                          "duration_s; what another scheduler wrote"));
   CHECK_THAT(message("\"submit_s\",\"gpus\"\n"), Catch::Contains("CSV in quotes is not read"));
   CHECK(message(own).find("no job") != std::string::npos);
-  CHECK(message(own + "a,t,1,0,1\n").find("line 2 of the workload: it should hold 12 fields") != std::string::npos);
+  CHECK(message(own + "a,t,1,0,1\n").starts_with("w.csv line 2: it should hold 12 fields"));
   CHECK(message(own + "a,t,x,0,1,8,2,64,6400,100,0,0\n").find("submit_s is \"x\"") != std::string::npos);
   CHECK(message(own + "a,t,1,0,4,2,2,64,6400,100,0,0\n").find("min <= preferred <= max") != std::string::npos);
   CHECK(message(own + "a,t,1,0,1,8,2,0,6400,100,0,0\n").find("batch is \"0\"") != std::string::npos);

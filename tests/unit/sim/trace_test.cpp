@@ -484,6 +484,33 @@ TEST_CASE("a job that asks for a type of GPU is on such ones, and what it cannot
         "the job a needs 4 slots of the type t4, the cluster has 2; give a larger --cluster");
 }
 
+TEST_CASE("a job that fits on the slots of two types together and on those of none is refused") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x4:v100,1x2:t4,1x2:k80", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,gpu_type,duration_s\na,0,4,t4|k80,100\n";
+  CHECK(run(options).error().message ==
+        "the job a needs 4 slots of one of the types t4 and k80, the cluster has 2; give a larger --cluster");
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,6,100\n";
+  CHECK(run(options).error().message ==
+        "the job a needs 6 slots of one type, the cluster has 4; give a larger --cluster");
+  // On the larger of two types it runs.
+  options.workload_csv = "name,submit_s,gpus,gpu_type,duration_s\na,0,4,t4|v100,100\n";
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  CHECK(report->score.completed == 1);
+}
+
+TEST_CASE("fairness counts a job alone on the fastest type that it may be on") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x1:v100,1x1:k80", .policy = "fifo"};
+  options.type_speeds = {{"v100", 2}, {"k80", 0.5}};
+  options.workload_csv = "name,submit_s,gpus,gpu_type,duration_s\na,0,1,k80,1000\nb,5000,1,v100,1000\n";
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  // Each runs alone and at once, so that it is no worse off than on a share of its own.
+  REQUIRE(report->fairness.size() == 2);
+  CHECK(report->fairness[0] == Approx(1).epsilon(0.02));
+  CHECK(report->fairness[1] == Approx(1).epsilon(0.02));
+}
+
 TEST_CASE("an imported trace is told from what the rules of others replay") {
   SimOptions options{.workload = "t.csv", .policy = "fifo", .simulator = "pollux"};
   options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,10\n";
