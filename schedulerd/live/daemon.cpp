@@ -227,9 +227,9 @@ Status Daemon::prepare_policy_file() {
   const auto runnable = make_runnable(*version, nlohmann::json::object());
   if (!runnable.ok()) return invalid_argument(config_.policy_file + ": " + runnable.error().message);
   const core::PolicyFileRef& ref = runnable->ref;
-  TP_TRY(command(StorePolicyVersion{*version}));
-  TP_TRY(command(NotePolicyChecks{ref.name, ref.version, examined->checks}));
-  return command(ActivatePolicy{ref});
+  TP_TRY(command(leader::StorePolicyVersion{*version}));
+  TP_TRY(command(leader::NotePolicyChecks{ref.name, ref.version, examined->checks}));
+  return command(leader::ActivatePolicy{ref});
 }
 
 Status Daemon::start() {
