@@ -131,7 +131,7 @@ class Orders {
   }
 
  private:
-  void send(NodeId node, Order what) { effects_.orders.push_back({.node = node, .what = std::move(what)}); }
+  void send(NodeId node, Order order) { effects_.orders.push_back({.node = node, .order = std::move(order)}); }
 
   const core::ClusterState& state_;
   Effects& effects_;
