@@ -178,7 +178,7 @@ class Reader {
   }
 
   // `hook` and `row` are for the fault.
-  bool said(const WhyRecord& record, const char* hook, std::size_t row, Said& said) {
+  bool said(const WhyRecord& record, const char* hook, std::size_t row, FileReason& said) {
     said.code = text_of(record.code);
     if (said.code.empty()) return true;
     if (!is_word(said.code)) {
@@ -262,7 +262,7 @@ core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free)
 }
 
 // What the file says of the job; a built-in reason that it names takes the size from the grant.
-core::Reason reason_by_file(const cluster::JobRow& job, const cluster::Grant& grant, const Said& said) {
+core::Reason reason_by_file(const cluster::JobRow& job, const cluster::Grant& grant, const FileReason& said) {
   const bool keeps = !said.code.empty() && grant.size > 0 && grant.size == size_of(job.placement);
   const core::Reason built_in = keeps ? core::Reason(core::reason::FixedSize{{.size = grant.size}}) : grant.reason;
   return core::reason_of_policy(said.code, said.numbers, built_in);
