@@ -41,17 +41,17 @@ class KnownJobs {
     std::vector<double> slot_seconds;   // of those that have succeeded, ascending
     std::map<int, double> rates;        // the middle one's, by workers, as far as asked
   };
-  struct Told {
+  struct JobTraits {
     std::string tenant;
     std::int64_t batch = 1;
     int gpus_per_worker = 1;
   };
   struct Speed {
-    policies::cluster::JobSpeed of;
+    policies::cluster::JobSpeed speed;
     int gpus_per_worker = 1;
   };
-  [[nodiscard]] static std::array<Key, 4> keys_of(const Told& told);
-  void add_speed(const Told& told, policies::cluster::JobSpeed speed);
+  [[nodiscard]] static std::array<Key, 4> keys_of(const JobTraits& traits);
+  void add_speed(const JobTraits& traits, policies::cluster::JobSpeed speed);
   void add_ended(const core::EndedJob& job);
   [[nodiscard]] double middle_rate(const Group& group, int workers) const;
 
