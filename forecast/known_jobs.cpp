@@ -36,27 +36,27 @@ KnownJobs::KnownJobs(const core::ClusterState& state) {
   for (auto& [key, lengths] : by_program_) std::sort(lengths.begin(), lengths.end());
 }
 
-std::array<KnownJobs::Key, 4> KnownJobs::keys_of(const Told& told) {
-  return {Key{told.tenant, told.batch, told.gpus_per_worker}, Key{"", told.batch, told.gpus_per_worker},
-          Key{"", 0, told.gpus_per_worker}, Key{"", 0, 0}};
+std::array<KnownJobs::Key, 4> KnownJobs::keys_of(const JobTraits& traits) {
+  return {Key{traits.tenant, traits.batch, traits.gpus_per_worker}, Key{"", traits.batch, traits.gpus_per_worker},
+          Key{"", 0, traits.gpus_per_worker}, Key{"", 0, 0}};
 }
 
-void KnownJobs::add_speed(const Told& told, JobSpeed speed) {
-  for (const Key& key : keys_of(told)) groups_[key].measured.push_back(speeds_.size());
-  speeds_.push_back({std::move(speed), told.gpus_per_worker});
+void KnownJobs::add_speed(const JobTraits& traits, JobSpeed speed) {
+  for (const Key& key : keys_of(traits)) groups_[key].measured.push_back(speeds_.size());
+  speeds_.push_back({std::move(speed), traits.gpus_per_worker});
 }
 
 void KnownJobs::add_ended(const core::EndedJob& job) {
   JobSpeed speed(job);
   kin_.tell(SimilarJobs::progress_of(job), speed);
-  const Told told{job.tenant, job.global_batch, job.gpus_per_worker};
-  if (job.state == core::JobState::kSucceeded) add_length(job, told);
-  if (speed.is_known()) add_speed(told, std::move(speed));
+  const JobTraits traits{job.tenant, job.global_batch, job.gpus_per_worker};
+  if (job.state == core::JobState::kSucceeded) add_length(job, traits);
+  if (speed.is_known()) add_speed(traits, std::move(speed));
 }
 
-void KnownJobs::add_length(const core::EndedJob& job, const Told& told) {
+void KnownJobs::add_length(const core::EndedJob& job, const JobTraits& traits) {
   const double held = job.slot_time.to_seconds();
-  for (const Key& key : keys_of(told)) {
+  for (const Key& key : keys_of(traits)) {
     Group& group = groups_[key];
     group.slot_seconds.push_back(held);
     if (job.kind == 0) ++group.unnamed;
@@ -72,7 +72,7 @@ double KnownJobs::middle_rate(const Group& group, int workers) const {
   std::vector<double> rates;
   rates.reserve(group.measured.size());
   for (const std::size_t at : group.measured) {
-    const double step_s = speeds_[at].of.step_seconds({.nodes = 1, .size = workers * speeds_[at].gpus_per_worker});
+    const double step_s = speeds_[at].speed.step_seconds({.nodes = 1, .size = workers * speeds_[at].gpus_per_worker});
     rates.push_back(step_s > 0 ? 1 / step_s : 0);
   }
   const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);

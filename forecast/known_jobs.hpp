@@ -47,19 +47,19 @@ class KnownJobs {
     std::size_t unnamed = 0;            // of these, those that named no program: each counts as one of its own
     std::map<int, double> rates;        // the middle one's, by workers, as far as asked
   };
-  struct Told {
+  struct JobTraits {
     std::string tenant;
     std::int64_t batch = 1;
     int gpus_per_worker = 1;
   };
   struct Speed {
-    policies::cluster::JobSpeed of;
+    policies::cluster::JobSpeed speed;
     int gpus_per_worker = 1;
   };
-  [[nodiscard]] static std::array<Key, 4> keys_of(const Told& told);
-  void add_speed(const Told& told, policies::cluster::JobSpeed speed);
+  [[nodiscard]] static std::array<Key, 4> keys_of(const JobTraits& traits);
+  void add_speed(const JobTraits& traits, policies::cluster::JobSpeed speed);
   void add_ended(const core::EndedJob& job);
-  void add_length(const core::EndedJob& job, const Told& told);
+  void add_length(const core::EndedJob& job, const JobTraits& traits);
   [[nodiscard]] double middle_rate(const Group& group, int workers) const;
 
   std::vector<Speed> speeds_;

@@ -25,7 +25,7 @@ struct SubmitPlan {
   };
   core::ClusterState state;  // with the job in it, nothing decided yet
   JobId job;
-  Told told;
+  ToldForecast told;
   std::vector<Change> changes;  // by job
 };
 [[nodiscard]] const char* to_text(SubmitPlan::Effect effect);

@@ -94,13 +94,13 @@ std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> s
   return sizes;
 }
 
-Told tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration) {
-  Told told{.at = forecast.at,
-            .until = forecast.until,
-            .cut_short = forecast.cut_short,
-            .policy = forecast.policy,
-            .unasked_policy = forecast.unasked_policy,
-            .jobs = {}};
+ToldForecast tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration) {
+  ToldForecast told{.at = forecast.at,
+                    .until = forecast.until,
+                    .cut_short = forecast.cut_short,
+                    .policy = forecast.policy,
+                    .unasked_policy = forecast.unasked_policy,
+                    .jobs = {}};
   for (const auto& [id, made] : forecast.jobs) {
     const core::Job* job = state.find_job(id);
     if (job == nullptr) continue;

@@ -34,7 +34,7 @@ struct ToldJob {
   [[nodiscard]] bool is_stopped() const { return end && stops(budget, outcome); }
 };
 
-struct Told {
+struct ToldForecast {
   Instant at;     // when the forecast begins
   Instant until;  // nothing after that was looked at
   bool cut_short = false;
@@ -48,6 +48,7 @@ struct Told {
 [[nodiscard]] std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> sizes);
 
 // `state`: that it was made from.
-[[nodiscard]] Told tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration);
+[[nodiscard]] ToldForecast tell(const core::ClusterState& state, const Forecast& forecast,
+                                const Calibration& calibration);
 
 }  // namespace tidepool::forecast

@@ -30,10 +30,16 @@ int show_list(Session& session, const std::string& path, TableOf table) {
   return kExitOk;
 }
 
-void add_list(CLI::App& app, Chosen& chosen, const std::string& name, const std::string& help, const std::string& path,
-              TableOf table) {
-  app.add_subcommand(name, help)->callback([path, table, &chosen] {
-    chosen.online = [path, table](Session& session) { return show_list(session, path, table); };
+struct ListCommand {
+  const char* name;
+  const char* help;
+  const char* path;
+  TableOf table;
+};
+
+void add_list(CLI::App& app, Chosen& chosen, const ListCommand& list) {
+  app.add_subcommand(list.name, list.help)->callback([list, &chosen] {
+    chosen.online = [list](Session& session) { return show_list(session, list.path, list.table); };
   });
 }
 
@@ -87,7 +93,7 @@ int create_token(Session& session, const NewToken& given) {
 void add_token_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* token = app.add_subcommand("token", "Create, list and revoke API tokens");
   token->require_subcommand(1);
-  add_list(*token, chosen, "ls", "List tokens", "/v1/tokens", tokens_table);
+  add_list(*token, chosen, {"ls", "List tokens", "/v1/tokens", tokens_table});
 
   const auto fresh = std::make_shared<NewToken>();
   CLI::App* create = token->add_subcommand("create", "Create a token; it is shown once");
@@ -191,16 +197,23 @@ json act_on_node(Session& session, const NodeAsked& node, const std::string& act
                        .body = body.is_null() ? "" : body.dump()});
 }
 
-void add_node_action(CLI::App& app, Chosen& chosen, const std::string& action, const std::string& help,
-                     const std::string& said) {
-  const auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(action, help);
-  command->add_option("node", *name, "id or name")->required();
-  command->callback([name, action, said, &chosen] {
-    chosen.online = [name, action, said](Session& session) {
-      const json node = act_on_node(session, find_node(session, *name), action);
-      const auto told = [&] { return action == "cordon" ? said : opened_node(node, said, session.style().now); };
-      session.print(node, [&] { return text_at(node, "/name") + " " + told() + "\n"; });
+struct NodeAction {
+  std::string name;
+  std::string help;
+  std::string outcome;  // what is said of the node then
+};
+
+void add_node_action(CLI::App& app, Chosen& chosen, const NodeAction& action) {
+  const auto node_name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(action.name, action.help);
+  command->add_option("node", *node_name, "id or name")->required();
+  command->callback([node_name, action, &chosen] {
+    chosen.online = [node_name, action](Session& session) {
+      const json node = act_on_node(session, find_node(session, *node_name), action.name);
+      const auto outcome = [&] {
+        return action.name == "cordon" ? action.outcome : opened_node(node, action.outcome, session.style().now);
+      };
+      session.print(node, [&] { return text_at(node, "/name") + " " + outcome() + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });
@@ -255,24 +268,25 @@ void add_drain(CLI::App& app, Chosen& chosen) {
 }
 
 void add_node_commands(CLI::App& app, Chosen& chosen) {
-  add_node_action(app, chosen, "cordon", "Mark a node as unschedulable: its workers stay, and it gets no new ones",
-                  "gets no new workers; those on it stay");
-  add_node_action(app, chosen, "uncordon", "Mark a cordoned node as schedulable again", "gets new workers again");
+  add_node_action(app, chosen,
+                  {"cordon", "Mark a node as unschedulable: its workers stay, and it gets no new ones",
+                   "gets no new workers; those on it stay"});
+  add_node_action(app, chosen, {"uncordon", "Mark a cordoned node as schedulable again", "gets new workers again"});
   add_drain(app, chosen);
-  add_node_action(app, chosen, "undrain", "Cancel a drain: the node gets workers again",
-                  "is not being drained any more");
+  add_node_action(app, chosen,
+                  {"undrain", "Cancel a drain: the node gets workers again", "is not being drained any more"});
 }
 
 }  // namespace
 
 void add_cluster_commands(CLI::App& app, Chosen& chosen) {
-  add_list(app, chosen, "nodes", "List nodes and their slots", "/v1/nodes", nodes_table);
+  add_list(app, chosen, {"nodes", "List nodes and their slots", "/v1/nodes", nodes_table});
   add_node_commands(app, chosen);
   add_decisions(app, chosen);
   CLI::App* policy =
       app.add_subcommand("policy", "List, test, compare and activate the policies that decide sizes and order");
   policy->require_subcommand(1);
-  add_list(*policy, chosen, "ls", "List policies; * marks the active one", "/v1/policies", policies_table);
+  add_list(*policy, chosen, {"ls", "List policies; * marks the active one", "/v1/policies", policies_table});
   add_token_commands(app, chosen);
   add_login_commands(app, chosen);
 }

@@ -196,13 +196,11 @@ void add_action(CLI::App& app, Chosen& chosen, const std::string& name, const st
   });
 }
 
-void add_reader(CLI::App& app, Chosen& chosen, const std::string& name, const std::string& help,
-                int (*show)(Session&, const std::string&)) {
+void add_get(CLI::App& app, Chosen& chosen) {
   const auto job = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(name, help);
+  CLI::App* command = app.add_subcommand("get", "Show one job: size, progress, cost, workers");
   command->add_option("job", *job, "id or name")->required();
-  command->callback(
-      [job, show, &chosen] { chosen.online = [job, show](Session& session) { return show(session, *job); }; });
+  command->callback([job, &chosen] { chosen.online = [job](Session& session) { return show_job(session, *job); }; });
 }
 
 void add_submit(CLI::App& app, Chosen& chosen) {
@@ -329,7 +327,7 @@ void add_why(CLI::App& app, Chosen& chosen) {
 void add_job_commands(CLI::App& app, Chosen& chosen) {
   add_submit(app, chosen);
   add_ls(app, chosen);
-  add_reader(app, chosen, "get", "Show one job: size, progress, cost, workers", show_job);
+  add_get(app, chosen);
   add_why(app, chosen);
   add_resize(app, chosen);
   add_action(app, chosen, "cancel", "Cancel jobs", {.method = "DELETE", .said = "will be cancelled"});

@@ -313,69 +313,84 @@ int store(Session& session, Asked asked) {
   return examined.value("runs", false) && number_at(examined, "/failed").value_or(0) == 0 ? kExitOk : kExitNegative;
 }
 
-using Run = int (*)(Session&, Asked);
+struct Subcommand {
+  const char* name;
+  const char* help;
+  int (*run)(Session&, Asked);
+};
 
-CLI::App* add(CLI::App& group, Chosen& chosen, const char* name, const char* help, const std::shared_ptr<Asked>& asked,
-              Run run) {
-  CLI::App* command = group.add_subcommand(name, help);
-  command->callback(
-      [asked, run, &chosen] { chosen.online = [asked, run](Session& session) { return run(session, *asked); }; });
-  return command;
+// What its options fill, beside it; both live as long as the group.
+struct Added {
+  CLI::App& command;
+  Asked& asked;
+};
+
+Added add(CLI::App& group, Chosen& chosen, const Subcommand& wanted) {
+  const auto asked = std::make_shared<Asked>();
+  CLI::App* command = group.add_subcommand(wanted.name, wanted.help);
+  command->callback([asked, run = wanted.run, &chosen] {
+    chosen.online = [asked, run](Session& session) { return run(session, *asked); };
+  });
+  return {*command, *asked};
 }
 
-void add_policy(CLI::App& command, Asked& asked) {
+void add_policy_options(const Added& added) {
+  auto& [command, asked] = added;
   command.add_option("policy", asked.policy, "a .lua file, a .so library, a folder, or the name of a stored policy")
       ->required();
   command.add_option("--version", asked.version, "of a stored policy: its hash or the first 6 digits; else the newest");
   command.add_option("--param", asked.params, "NAME=VALUE of a parameter, repeatable");
 }
 
+void add_shadow(CLI::App& group, Chosen& chosen) {
+  const Added added = add(group, chosen, {"shadow", "Run a policy beside the active one, without effect", shadow});
+  auto& [command, asked] = added;
+  add_policy_options(added);
+  CLI::Option* report = command.add_flag("--report", asked.report, "show how it has differed so far");
+  CLI::Option* stop = command.add_flag("--stop", asked.stop, "ask it no more")->excludes(report);
+  for (const char* of_a_start : {"--version", "--param"}) {
+    command.get_option(of_a_start)->excludes(report)->excludes(stop);
+  }
+}
+
+void add_diff(CLI::App& group, Chosen& chosen) {
+  const Added added = add(
+      group, chosen, {"diff", "Compare what a policy would have decided with the daemon's recorded decisions", diff});
+  auto& [command, asked] = added;
+  add_policy_options(added);
+  command.add_option("--since", asked.since, "how far back, such as 7d")->capture_default_str();
+  command.add_option("--rounds", asked.rounds, "compare so many at most, evenly thinned")->capture_default_str();
+}
+
+int show_status(Session& session) {
+  const json deployment = session.get("/v1/policies/status");
+  session.print(deployment, [&] {
+    return status_text(deployment) + rolled_back_text(session) + warnings_text(deployment, session.style());
+  });
+  return kExitOk;
+}
+
 }  // namespace
 
 void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   CLI::App& group = *app.get_subcommand("policy");
-  auto asked = std::make_shared<Asked>();
-  add_policy(*add(group, chosen, "activate", "Make a policy decide, once its tests have passed at the daemon", asked,
-                  activate),
-             *asked);
-  asked = std::make_shared<Asked>();
-  add(group, chosen, "rollback", "Return to the policy that decided before", asked, roll_back)
-      ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant")
+  add_policy_options(
+      add(group, chosen, {"activate", "Make a policy decide, once its tests have passed at the daemon", activate}));
+  const Added rollback = add(group, chosen, {"rollback", "Return to the policy that decided before", roll_back});
+  rollback.command
+      .add_option("policy", rollback.asked.policy, "the active policy's name, to be sure which one is meant")
       ->check(not_empty());
-  asked = std::make_shared<Asked>();
-  CLI::App* shadowed =
-      add(group, chosen, "shadow", "Run a policy beside the active one, without effect", asked, shadow);
-  add_policy(*shadowed, *asked);
-  CLI::Option* report = shadowed->add_flag("--report", asked->report, "show how it has differed so far");
-  CLI::Option* stop = shadowed->add_flag("--stop", asked->stop, "ask it no more")->excludes(report);
-  for (const char* of_a_start : {"--version", "--param"}) {
-    shadowed->get_option(of_a_start)->excludes(report)->excludes(stop);
-  }
-  asked = std::make_shared<Asked>();
-  CLI::App* compared =
-      add(group, chosen, "diff", "Compare what a policy would have decided with the daemon's recorded decisions", asked,
-          diff);
-  add_policy(*compared, *asked);
-  compared->add_option("--since", asked->since, "how far back, such as 7d")->capture_default_str();
-  compared->add_option("--rounds", asked->rounds, "compare so many at most, evenly thinned")->capture_default_str();
-  asked = std::make_shared<Asked>();
-  add(group, chosen, "store", "Store a policy at the daemon and run its tests there", asked, store)
-      ->add_option("policy", asked->policy, "a .lua file, a .so library or a folder")
-      ->required();
-  asked = std::make_shared<Asked>();
-  add(group, chosen, "versions", "List a policy file's stored versions; * decides, s is the shadow", asked,
-      [](Session& session, Asked which) { return versions(session, which); })
-      ->add_option("policy", asked->policy, "its name")
-      ->required();
-  asked = std::make_shared<Asked>();
-  add(group, chosen, "status", "Show which policy decides, and to what a rollback returns", asked,
-      [](Session& session, Asked) {
-        const json deployment = session.get("/v1/policies/status");
-        session.print(deployment, [&] {
-          return status_text(deployment) + rolled_back_text(session) + warnings_text(deployment, session.style());
-        });
-        return static_cast<int>(kExitOk);
-      });
+  add_shadow(group, chosen);
+  add_diff(group, chosen);
+  const Added stored = add(group, chosen, {"store", "Store a policy at the daemon and run its tests there", store});
+  stored.command.add_option("policy", stored.asked.policy, "a .lua file, a .so library or a folder")->required();
+  const Added listed = add(group, chosen,
+                           {"versions", "List a policy file's stored versions; * decides, s is the shadow",
+                            [](Session& session, Asked asked) { return versions(session, asked); }});
+  listed.command.add_option("policy", listed.asked.policy, "its name")->required();
+  add(group, chosen,
+      {"status", "Show which policy decides, and to what a rollback returns",
+       [](Session& session, Asked) { return show_status(session); }});
 }
 
 }  // namespace tidepool::ctl

@@ -16,6 +16,7 @@
 #include "base/timestamp.hpp"
 #include "base/word_list.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/stored/environment.hpp"
 #include "schedctl/stored/login.hpp"
 
 namespace tidepool::ctl {
@@ -26,11 +27,6 @@ using nlohmann::json;
 constexpr std::size_t kAnswerMax = 64U << 20U;
 constexpr std::size_t kPageMax = 1'000;           // the daemon's
 constexpr std::size_t kJobsComparedWith = 1'000;  // the newest, for a name that no job has
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::string trimmed(std::string text) {
   const auto end = text.find_last_not_of(" \t\r\n");

@@ -17,23 +17,23 @@ constexpr int kTypeRoundsMost = 6;  // of parts of types into which gangs do not
 }  // namespace
 
 void PoolDivision::set_wishes() {
-  for (TenantNode& node : of_.nodes) {
+  for (TenantNode& node : pool_.nodes) {
     node.wanted = 0;
     node.loan = 0;
   }
-  for (TenantLeaf* leaf : of_.leaves) {
+  for (TenantLeaf* leaf : pool_.leaves) {
     leaf->part = {};
     leaf->stuck = false;
     leaf->expects_satisfied = leaf->before().satisfied;
-    TenantNode& node = of_.nodes[leaf->node];
+    TenantNode& node = pool_.nodes[leaf->node];
     node.wanted = leaf->expects_satisfied ? leaf->newest->wanted : as_slots(leaf->needs->most);
     node.loan = leaf->loan * kLoanWeight;
   }
 }
 
 void PoolDivision::set_demands() {
-  for (TenantLeaf* leaf : of_.leaves) {
-    of_.nodes[leaf->node].wanted = as_slots(leaf->part.satisfied ? leaf->part.used : leaf->needs->most);
+  for (TenantLeaf* leaf : pool_.leaves) {
+    pool_.nodes[leaf->node].wanted = as_slots(leaf->part.satisfied ? leaf->part.used : leaf->needs->most);
   }
 }
 
@@ -41,9 +41,9 @@ Status PoolDivision::divide_slots() {
   set_wishes();
   TP_TRY(divide());
   set_demands();
-  const FairShares fair = fair_shares(of_.nodes, of_.slots, used_by_node());
+  const FairShares fair = fair_shares(pool_.nodes, pool_.slots, used_by_node());
   TP_TRY(offer_rest(fair));
-  const bool moves = std::any_of(of_.leaves.begin(), of_.leaves.end(),
+  const bool moves = std::any_of(pool_.leaves.begin(), pool_.leaves.end(),
                                  [](const TenantLeaf* leaf) { return leaf->part.share != leaf->before().entitled; });
   if (!moves) return ok_status();
   const Division anew = division();
@@ -53,13 +53,13 @@ Status PoolDivision::divide_slots() {
   if (*stands) TP_TRY(offer_rest(fair));
   if (*stands && !is_fairer(fair, used_anew, used_by_node())) return ok_status();
   auto part = anew.begin();
-  for (TenantLeaf* leaf : of_.leaves) leaf->part = *part++;
+  for (TenantLeaf* leaf : pool_.leaves) leaf->part = *part++;
   return ok_status();
 }
 
 std::vector<TypeAsk> PoolDivision::typed_asks(const AskedTypes& types, bool by_plan) const {
   std::vector<TypeAsk> asks;
-  for (const TenantLeaf* leaf : of_.leaves) {
+  for (const TenantLeaf* leaf : pool_.leaves) {
     if (leaf->needs->asking.empty()) continue;
     for (const auto& [set, slots] : by_plan ? leaf->needs->given_typed : leaf->answer(leaf->part.bound)->typed) {
       asks.push_back({.leaf = leaf->node, .types = types.sets()[set], .wanted = as_slots(slots)});
@@ -70,7 +70,7 @@ std::vector<TypeAsk> PoolDivision::typed_asks(const AskedTypes& types, bool by_p
 
 void PoolDivision::bound_types(const AskedTypes& types, const std::vector<int>& scarce,
                                const std::vector<SlotsByType>& parts) {
-  for (TenantLeaf* leaf : of_.leaves) {
+  for (TenantLeaf* leaf : pool_.leaves) {
     if (leaf->needs->asking.empty()) continue;
     TypeBounds bounds;
     for (const int type : scarce) {
@@ -85,7 +85,7 @@ Status PoolDivision::divide_types(const AskedTypes& types, const ClusterState& s
   std::vector<TypeAsk> asks = typed_asks(types);
   if (asks.empty()) return ok_status();
   const AskedTypes::Supply supply = types.supply(state, needs);
-  const TypedTree tree{.nodes = of_.nodes, .guarantees = types.guarantees(), .held = supply.held};
+  const TypedTree tree{.nodes = pool_.nodes, .guarantees = types.guarantees(), .held = supply.held};
   const auto divided = [&] { return core::divide_types(tree, supply.slots, asks); };
   std::vector<SlotsByType> parts = divided();
   const std::vector<int> scarce = scarce_types(asks, parts);
@@ -104,7 +104,7 @@ Status PoolDivision::divide_types(const AskedTypes& types, const ClusterState& s
                  [&](const TypeAsk& ask) { return ask.leaf == *leaves; });
     parts = divided();
   }
-  for (TenantLeaf* leaf : of_.leaves) {
+  for (TenantLeaf* leaf : pool_.leaves) {
     const std::int64_t lacks = slots_asked(wanted, leaf->node, scarce) - slots_asked(taken, leaf->node, scarce);
     leaf->lacks_slots = as_slots(std::max<std::int64_t>(0, lacks));
   }
@@ -117,15 +117,15 @@ Status PoolDivision::divide() {
   bool is_settled = false;
   for (int round = 0; round < kRoundsMost && !is_settled; ++round) {
     is_settled = true;
-    for (TenantLeaf* leaf : of_.leaves) {
+    for (TenantLeaf* leaf : pool_.leaves) {
       leaf->part.share = (*shares)[leaf->node];
       const auto moved = ask_within(*leaf);
       if (!moved) return moved.error();
       is_settled = is_settled && !*moved;
     }
-    if (!is_settled) shares = entitlements(of_.nodes, of_.slots);
+    if (!is_settled) shares = entitlements(pool_.nodes, pool_.slots);
   }
-  for (TenantLeaf* leaf : of_.leaves) {
+  for (TenantLeaf* leaf : pool_.leaves) {
     const auto part = take(*leaf, (*shares)[leaf->node]);
     if (!part) return part.error();
     leaf->part = *part;
@@ -138,13 +138,13 @@ Status PoolDivision::divide() {
 Result<std::vector<int>> PoolDivision::check_expectations() {
   std::vector<int> shares;
   for (bool is_right = false; !is_right;) {
-    shares = entitlements(of_.nodes, of_.slots);
+    shares = entitlements(pool_.nodes, pool_.slots);
     is_right = true;
-    for (TenantLeaf* leaf : of_.leaves) {
+    for (TenantLeaf* leaf : pool_.leaves) {
       if (!leaf->expects_satisfied) continue;
       const auto all = used(*leaf, std::nullopt);
       if (!all) return all.error();
-      int& wanted = of_.nodes[leaf->node].wanted;
+      int& wanted = pool_.nodes[leaf->node].wanted;
       leaf->expects_satisfied = *all <= shares[leaf->node] || wanted < *all;  // asked for less, it got no more
       const int wants = as_slots(leaf->expects_satisfied ? *all : leaf->needs->most);
       is_right = std::exchange(wanted, wants) == wants && is_right;
@@ -156,7 +156,7 @@ Result<std::vector<int>> PoolDivision::check_expectations() {
 // Whether it turns out to want something else than was taken for its share.
 Result<bool> PoolDivision::ask_within(TenantLeaf& leaf) {
   const auto now_wants = [&](std::int64_t slots) {
-    int& wanted = of_.nodes[leaf.node].wanted;
+    int& wanted = pool_.nodes[leaf.node].wanted;
     return std::exchange(wanted, as_slots(slots)) != wanted;
   };
   if (leaf.stuck) return false;
@@ -182,9 +182,9 @@ Result<PoolDivision::Part> PoolDivision::take(TenantLeaf& leaf, int share) {
 }
 
 Result<bool> PoolDivision::divide_as_before() {
-  for (TenantLeaf* leaf : of_.leaves) of_.nodes[leaf->node].wanted = leaf->before().entitled;
-  const std::vector<int> shares = entitlements(of_.nodes, of_.slots);
-  for (TenantLeaf* leaf : of_.leaves) {
+  for (TenantLeaf* leaf : pool_.leaves) pool_.nodes[leaf->node].wanted = leaf->before().entitled;
+  const std::vector<int> shares = entitlements(pool_.nodes, pool_.slots);
+  for (TenantLeaf* leaf : pool_.leaves) {
     const int before = leaf->before().entitled;
     if (shares[leaf->node] < before) return false;
     const auto part = take(*leaf, before);
@@ -205,13 +205,13 @@ Status PoolDivision::offer_rest(const FairShares& fair) {
     return leaf.part.used < leaf.needs->given || (!steps.empty() && steps.begin()->first <= left);
   };
   std::vector<std::tuple<double, std::size_t, TenantLeaf*>> behind;  // those alike in the order of the tree
-  for (TenantLeaf* leaf : of_.leaves) {
+  for (TenantLeaf* leaf : pool_.leaves) {
     if (!could_use(*leaf)) continue;
     behind.emplace_back(static_cast<double>(leaf->part.used) - fair.even[leaf->node], leaf->node, leaf);
   }
   if (behind.empty()) return ok_status();
   std::sort(behind.begin(), behind.end());
-  ChangingShares shares(of_.nodes, of_.slots);
+  ChangingShares shares(pool_.nodes, pool_.slots);
   int in_vain = 0;
   bool has_moved = false;
   for (const auto& [by, node, leaf] : behind) {
@@ -232,25 +232,25 @@ Status PoolDivision::offer_rest(const FairShares& fair) {
 }
 
 std::int64_t PoolDivision::entitle_to_used() {
-  for (TenantLeaf* leaf : of_.leaves) of_.nodes[leaf->node].wanted = as_slots(leaf->part.used);
-  const std::vector<int> shares = entitlements(of_.nodes, of_.slots);
-  for (TenantLeaf* leaf : of_.leaves) leaf->part.share = shares[leaf->node];
-  std::int64_t left = of_.slots.all;
-  for (std::size_t i = 0; i < of_.nodes.size(); ++i) left -= of_.nodes[i].parent < 0 ? shares[i] : 0;
+  for (TenantLeaf* leaf : pool_.leaves) pool_.nodes[leaf->node].wanted = as_slots(leaf->part.used);
+  const std::vector<int> shares = entitlements(pool_.nodes, pool_.slots);
+  for (TenantLeaf* leaf : pool_.leaves) leaf->part.share = shares[leaf->node];
+  std::int64_t left = pool_.slots.all;
+  for (std::size_t i = 0; i < pool_.nodes.size(); ++i) left -= pool_.nodes[i].parent < 0 ? shares[i] : 0;
   return left;
 }
 
 PoolDivision::Division PoolDivision::division() const {
   Division parts;
-  parts.reserve(of_.leaves.size());
-  for (TenantLeaf* leaf : of_.leaves) parts.push_back(leaf->part);
+  parts.reserve(pool_.leaves.size());
+  for (TenantLeaf* leaf : pool_.leaves) parts.push_back(leaf->part);
   return parts;
 }
 
 std::vector<std::int64_t> PoolDivision::used_by_node() const {
-  std::vector<std::int64_t> used(of_.nodes.size(), 0);
-  for (TenantLeaf* leaf : of_.leaves) used[leaf->node] = leaf->part.used;
-  return summed_up(of_.nodes, std::move(used));
+  std::vector<std::int64_t> used(pool_.nodes.size(), 0);
+  for (TenantLeaf* leaf : pool_.leaves) used[leaf->node] = leaf->part.used;
+  return summed_up(pool_.nodes, std::move(used));
 }
 
 Result<std::int64_t> PoolDivision::used(TenantLeaf& leaf, std::optional<int> most) {

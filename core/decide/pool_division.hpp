@@ -27,15 +27,15 @@ namespace tidepool::core {
 
 class PoolDivision {
  public:
-  struct Of {
+  struct SharedPool {
     std::vector<TenantNode>& nodes;          // with guarantees and claims; wishes and loans are set here
     const std::vector<TenantLeaf*>& leaves;  // those that have jobs, by name
     PoolSlots slots = 0;                     // that are shared
   };
   // The leaf's planner is asked with this bound (none = without one), and its answer is among TenantLeaf::answers.
   using Ask = std::function<Status(TenantLeaf& leaf, std::optional<int> most)>;
-  // `of` and what `ask` refers to outlive it.
-  PoolDivision(Of of, Ask ask) : of_(of), ask_(std::move(ask)) {}
+  // `pool` and what `ask` refers to outlive it.
+  PoolDivision(SharedPool pool, Ask ask) : pool_(pool), ask_(std::move(ask)) {}
 
   // The pool among tenants: as it was, or anew where that is fairer. Afterwards each leaf has its `part`.
   [[nodiscard]] Status divide_slots();
@@ -69,7 +69,7 @@ class PoolDivision {
   // The slots that the leaf's jobs would have with this bound, by its planner's newest word.
   [[nodiscard]] Result<std::int64_t> used(TenantLeaf& leaf, std::optional<int> most);
 
-  Of of_;
+  SharedPool pool_;
   Ask ask_;
 };
 

@@ -1,9 +1,9 @@
 #include "core/engine/apply_fact.hpp"
 
 #include <algorithm>
-#include <concepts>
 
 #include "base/overloaded.hpp"
+#include "core/engine/fact_kinds.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/drain_facts.hpp"
 #include "core/facts/job_facts.hpp"
@@ -27,32 +27,14 @@
 namespace tidepool::core {
 namespace {
 
-// What workers report of their job, as against what users ask of it.
-template <class F>
-concept Report =
-    std::same_as<F, GenerationSwitched> || std::same_as<F, StepsMeasured> || std::same_as<F, SharesChanged> ||
-    std::same_as<F, DataEpochAudited> || std::same_as<F, TrainingFinished> || std::same_as<F, StateParked> ||
-    std::same_as<F, CheckpointTaken> || std::same_as<F, CheckpointFailed> || std::same_as<F, StateRestored> ||
-    std::same_as<F, StateBrought> || std::same_as<F, StateLeft>;
-
 // It comes too late to change anything.
 bool is_of_ended_job(const ClusterState& state, const Fact& fact) {
   return std::visit(Overloaded{
-                        [&](const Report auto& report) { return state.has_ended(report.job); },
+                        [&](const WorkersReport auto& report) { return state.has_ended(report.job); },
                         [](const auto&) { return false; },
                     },
                     fact);
 }
-
-// What users ask for, and what becomes of jobs and nodes by itself: other nodes may be needed since.
-template <class F>
-concept OutsideChange =
-    std::same_as<F, JobSubmitted> || std::same_as<F, JobCancelRequested> || std::same_as<F, JobResizeRequested> ||
-    std::same_as<F, JobSuspendRequested> || std::same_as<F, JobResumeRequested> || std::same_as<F, JobChanged> ||
-    std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeLabelled> ||
-    std::same_as<F, NodeDrainRequested> || std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed> ||
-    std::same_as<F, NodeFaultsCleared> || std::same_as<F, SlotsReleased> || std::same_as<F, MaintenanceAdded> ||
-    std::same_as<F, MaintenanceRemoved> || std::same_as<F, TenantsConfigured>;
 
 // A node of a pool comes because it was asked for, and one that holds nothing goes because it was given back.
 bool is_outside_change(const ClusterState& state, const NodeJoined& fact) {

@@ -20,6 +20,7 @@
 #include "core/decide/waiting_line.hpp"
 #include "core/engine/apply_fact.hpp"
 #include "core/engine/apply_plan.hpp"
+#include "core/engine/fact_kinds.hpp"
 #include "core/engine/worklist.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/nodes/maintenance_facts.hpp"
@@ -34,19 +35,6 @@
 #include "core/validate/plan_validator.hpp"
 
 namespace tidepool::core {
-namespace {
-
-// It may change which nodes a plan can count with, or how tenants share them.
-bool speaks_of_node(const Fact& fact) {
-  return std::holds_alternative<NodeJoined>(fact) || std::holds_alternative<NodeLost>(fact) ||
-         std::holds_alternative<NodeCordonChanged>(fact) || std::holds_alternative<NodeLabelled>(fact) ||
-         std::holds_alternative<NodeDrainRequested>(fact) || std::holds_alternative<NodeDrainCancelled>(fact) ||
-         std::holds_alternative<NodeReclaimNoticed>(fact) || std::holds_alternative<PoolListed>(fact) ||
-         std::holds_alternative<MaintenanceAdded>(fact) || std::holds_alternative<MaintenanceRemoved>(fact) ||
-         std::holds_alternative<UtcSet>(fact) || std::holds_alternative<TenantsConfigured>(fact);
-}
-
-}  // namespace
 
 // Beside the state, what is kept between decisions (worklist.hpp). It follows from the state and from what has been
 // looked at, is not part of it, and a restart begins with everything to be looked at.
@@ -318,12 +306,12 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   change.advance_time();
   const Instant since = std::exchange(impl_->state.now, fact.at);
   follow_steadiness(change, impl_->with_faults);
-  follow_maintenance(change, since, speaks_of_node(fact.fact));
+  follow_maintenance(change, since, may_change_nodes(fact.fact));
   follow_pool_use(change);
   change.settle_budgets();
   change.settle_pool(fact.at);
   StateChange::Left left = change.let_ended_go();
-  const bool of_nodes = speaks_of_node(fact.fact) || change.touched().nodes || change.touched().prices;
+  const bool of_nodes = may_change_nodes(fact.fact) || change.touched().nodes || change.touched().prices;
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
   if (of_nodes) impl_->draining = draining_nodes(impl_->state);

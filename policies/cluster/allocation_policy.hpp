@@ -16,7 +16,7 @@ namespace tidepool::policies::cluster {
 // What a reason rests on. Where the job's measurements say more than the sizes that it may have, or than a price that
 // is none, they are told instead (size_explorer.hpp).
 enum class RestsOn { kElse, kSizes, kPrice, kNoPrice };
-struct Told {
+struct GrantReason {
   core::Reason reason;
   RestsOn rests_on = RestsOn::kElse;
 };

@@ -337,6 +337,11 @@ void EngineRows::add_held_on_closed(const core::ClusterState& state, const Place
   }
 }
 
+void EngineRows::limit_others(const core::ClusterState& state, const std::vector<JobId>& others, int slots_most,
+                              View& view) {
+  limit_slots(view, slots_by_node(state, others), asked_for(state, others), std::max(0, slots_most));
+}
+
 EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const core::ClusterState& state = request.view.state;
   follow_nodes(state);
@@ -367,11 +372,8 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const std::vector<int> claimed = slots_by_node(state, rows.claims);
   for (std::size_t node = 0; node < nodes().size(); ++node) view.nodes[node].slots -= claimed[node];
   std::sort(order.begin(), order.end());
-  if (request.slots_most) {
-    const std::vector<JobId> others = jobs_in(order);
-    const int most = *request.slots_most - std::accumulate(claimed.begin(), claimed.end(), 0);
-    limit_slots(view, slots_by_node(state, others), asked_for(state, others), std::max(0, most));
-  }
+  const int claimed_in_all = std::accumulate(claimed.begin(), claimed.end(), 0);
+  if (request.slots_most) limit_others(state, jobs_in(order), *request.slots_most - claimed_in_all, view);
   const int room = view.slots();
   view.jobs.reserve(order.size());
   for (const auto& [submitted, id] : order) {

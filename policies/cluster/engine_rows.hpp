@@ -102,6 +102,8 @@ class EngineRows {
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
   [[nodiscard]] std::vector<NodeRow> node_rows(const core::ClusterState& state) const;
   void add_held_on_closed(const core::ClusterState& state, const Placement& held, View& view) const;
+  // Takes slots from the view until the jobs beside the claims have no more than these.
+  void limit_others(const core::ClusterState& state, const std::vector<JobId>& others, int slots_most, View& view);
   // By node: some of the jobs asks for it.
   [[nodiscard]] std::vector<bool> asked_for(const core::ClusterState& state, const std::vector<JobId>& jobs);
   [[nodiscard]] std::vector<int> slots_by_node(const core::ClusterState& state, const std::vector<JobId>& jobs);

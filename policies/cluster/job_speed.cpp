@@ -59,13 +59,13 @@ std::vector<ThroughputPoint> points_of(const std::map<int, core::SizeRecord>& si
 
 }  // namespace
 
-JobSpeed::JobSpeed(const core::Job& job) : JobSpeed(told_of(job, job.measurements.sizes)) {}
+JobSpeed::JobSpeed(const core::Job& job) : JobSpeed(measurements_of(job, job.measurements.sizes)) {}
 
-JobSpeed::JobSpeed(const core::Job& job, const Kin& kin) : JobSpeed(told_of(job, with_kin(job, kin))) {
+JobSpeed::JobSpeed(const core::Job& job, const Kin& kin) : JobSpeed(measurements_of(job, with_kin(job, kin))) {
   if (!kin.sizes.empty()) largest_of_kin_ = kin.sizes.rbegin()->first;
 }
 
-JobSpeed::Told JobSpeed::told_of(const core::Job& job, const Sizes& sizes) {
+JobSpeed::Measurements JobSpeed::measurements_of(const core::Job& job, const Sizes& sizes) {
   const bool has_kin = sizes.size() > job.measurements.sizes.size();
   return {.global_batch = job.spec.batch.global,
           .slots_per_worker = job.spec.gpus_per_worker,
@@ -84,7 +84,7 @@ JobSpeed::Sizes JobSpeed::with_kin(const core::Job& job, const Kin& kin) {
   if (const Sizes::value_type* newest = newest_of(sizes)) {
     const core::SizeRecord& record = newest->second;
     const double batch = record.samples_per_second * record.step_seconds;
-    slower = record.step_seconds / JobSpeed(told_of(job, kin.sizes)).seconds_of(newest->first, batch);
+    slower = record.step_seconds / JobSpeed(measurements_of(job, kin.sizes)).seconds_of(newest->first, batch);
   }
   for (const auto& [size, record] : kin.sizes) {
     const auto [known, is_new] = sizes.try_emplace(size, record);
@@ -102,26 +102,26 @@ JobSpeed::JobSpeed(const core::Job& job, const Sizes& expected) : JobSpeed(job) 
 }
 
 JobSpeed::JobSpeed(const core::EndedJob& job)
-    : JobSpeed(Told{
+    : JobSpeed(Measurements{
           .global_batch = job.global_batch, .slots_per_worker = job.gpus_per_worker, .sizes = job.sizes, .noise = {}}) {
 }
 
-JobSpeed::JobSpeed(const Told& told)
-    : declared_batch_(double(told.global_batch)),
-      noise_(told.noise),
-      on_resize_(told.on_resize),
-      batch_max_(told.batch_max),
-      slots_per_worker_(told.slots_per_worker) {
-  const std::vector<ThroughputPoint> points = points_of(told.sizes);
-  seen_.reserve(points.size());
-  for (const auto& [size, record] : told.sizes) {
+JobSpeed::JobSpeed(const Measurements& measured)
+    : declared_batch_(double(measured.global_batch)),
+      noise_(measured.noise),
+      on_resize_(measured.on_resize),
+      batch_max_(measured.batch_max),
+      slots_per_worker_(measured.slots_per_worker) {
+  const std::vector<ThroughputPoint> points = points_of(measured.sizes);
+  measured_.reserve(points.size());
+  for (const auto& [size, record] : measured.sizes) {
     if (!was_measured(record)) continue;
     const double batch = record.samples_per_second * record.step_seconds;
-    seen_.push_back({.workers = size, .rate = record.samples_per_second, .batch = batch});
+    measured_.push_back({.workers = size, .rate = record.samples_per_second, .batch = batch});
   }
-  const bool chooses = on_resize_ == core::OnResize::kCallback && noise_ && !seen_.empty();
+  const bool chooses = on_resize_ == core::OnResize::kCallback && noise_ && !measured_.empty();
   if (chooses) {
-    read_at_declared_batch(told.sizes, told.own);
+    read_at_declared_batch(measured.sizes, measured.own);
   } else {
     curve_ = curve_of(points);
   }
@@ -129,22 +129,22 @@ JobSpeed::JobSpeed(const Told& told)
 
 void JobSpeed::read_at_declared_batch(const Sizes& sizes, bool is_own) {
   sample_seconds_ = HUGE_VAL;
-  for (const Seen& seen : seen_) sample_seconds_ = std::min(sample_seconds_, seen.workers / seen.rate);
+  for (const MeasuredSize& size : measured_) sample_seconds_ = std::min(sample_seconds_, size.workers / size.rate);
   std::vector<ThroughputPoint> points;
-  const Seen* newest = nullptr;
+  const MeasuredSize* newest = nullptr;
   Instant newest_at;
   double gave = 0;  // by the newest record
-  for (Seen& seen : seen_) {
-    const core::SizeRecord& record = sizes.at(seen.workers);
+  for (MeasuredSize& size : measured_) {
+    const core::SizeRecord& record = sizes.at(size.workers);
     if (newest == nullptr || record.measured_at > newest_at) {
-      newest = &seen;
+      newest = &size;
       newest_at = record.measured_at;
-      gave = seen.rate * teaches(seen.batch) / declared_batch_;
+      gave = size.rate * teaches(size.batch) / declared_batch_;
     }
-    seen.exchange_s = left_beside(sample_seconds_ * seen.batch / seen.workers, record.step_seconds);
-    seen.rate = declared_batch_ / std::hypot(seen.exchange_s, sample_seconds_ * declared_batch_ / seen.workers);
-    ThroughputPoint point = point_of(seen.workers, record);
-    point.samples_per_second = seen.rate;
+    size.exchange_s = left_beside(sample_seconds_ * size.batch / size.workers, record.step_seconds);
+    size.rate = declared_batch_ / std::hypot(size.exchange_s, sample_seconds_ * declared_batch_ / size.workers);
+    ThroughputPoint point = point_of(size.workers, record);
+    point.samples_per_second = size.rate;
     points.push_back(point);
   }
   curve_ = curve_of(points);
@@ -160,18 +160,18 @@ double JobSpeed::teaches(double batch) const {
 // Between measured sizes along a line; beyond the largest as there, for a size that was never tried must not look worse
 // than it may be; below the smallest as less as fewer workers wait for each other.
 double JobSpeed::exchange_seconds(double workers) const {
-  const auto above =
-      std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.workers >= workers; });
-  if (above == seen_.end()) {
-    const Seen& largest = seen_.back();
+  const auto above = std::find_if(measured_.begin(), measured_.end(),
+                                  [&](const MeasuredSize& size) { return size.workers >= workers; });
+  if (above == measured_.end()) {
+    const MeasuredSize& largest = measured_.back();
     const double guessed = sample_seconds_ * declared_batch_ * kPriorSigma * (workers - 1) / workers;
     return largest.workers > 1 ? exchange_beyond_ : guessed;
   }
-  if (above == seen_.begin()) {
+  if (above == measured_.begin()) {
     return above->workers > 1 ? above->exchange_s * std::max(0.0, workers - 1) / (above->workers - 1)
                               : above->exchange_s;
   }
-  const Seen& below = *std::prev(above);
+  const MeasuredSize& below = *std::prev(above);
   const double share = (workers - below.workers) / (above->workers - below.workers);
   return below.exchange_s + share * (above->exchange_s - below.exchange_s);
 }
@@ -179,9 +179,9 @@ double JobSpeed::exchange_seconds(double workers) const {
 // As at the largest size. One that gave less than the size below says more of the place where it was tried than of all
 // that are larger (a second node is the dearest): then as at that size, so that one more is tried.
 double JobSpeed::exchange_beyond_largest() const {
-  const Seen& largest = seen_.back();
-  if (seen_.size() < 2) return largest.exchange_s;
-  const Seen& below = *std::prev(seen_.end(), 2);
+  const MeasuredSize& largest = measured_.back();
+  if (measured_.size() < 2) return largest.exchange_s;
+  const MeasuredSize& below = *std::prev(measured_.end(), 2);
   return best_goodput(largest.workers) < best_goodput(below.workers) ? below.exchange_s : largest.exchange_s;
 }
 
@@ -211,10 +211,10 @@ double JobSpeed::workers(Shape shape) const {
   return double(shape.size) / slots_per_worker_;
 }
 
-const JobSpeed::Seen& JobSpeed::nearest(double workers) const {
-  const Seen* best = &seen_.front();
-  for (const Seen& seen : seen_) {
-    if (std::abs(seen.workers - workers) < std::abs(best->workers - workers)) best = &seen;
+const JobSpeed::MeasuredSize& JobSpeed::nearest(double workers) const {
+  const MeasuredSize* best = &measured_.front();
+  for (const MeasuredSize& size : measured_) {
+    if (std::abs(size.workers - workers) < std::abs(best->workers - workers)) best = &size;
   }
   return *best;
 }
@@ -228,8 +228,8 @@ double JobSpeed::curve_at(double workers) const {
 }
 
 double JobSpeed::rate(double workers) const {
-  if (seen_.empty()) return curve_at(workers);
-  const Seen& near = nearest(workers);
+  if (measured_.empty()) return curve_at(workers);
+  const MeasuredSize& near = nearest(workers);
   if (near.workers == workers) return near.rate;
   const double bend = near.rate / std::max(curve_at(near.workers), 1e-300);
   // At best a job scales without loss from the nearest size that was measured.
@@ -237,8 +237,8 @@ double JobSpeed::rate(double workers) const {
 }
 
 double JobSpeed::batch(double workers) const {
-  if (seen_.empty() || on_resize_ == core::OnResize::kConstant) return declared_batch_;
-  const Seen& near = nearest(workers);
+  if (measured_.empty() || on_resize_ == core::OnResize::kConstant) return declared_batch_;
+  const MeasuredSize& near = nearest(workers);
   return std::min(near.batch * workers / near.workers, batch_max_);
 }
 

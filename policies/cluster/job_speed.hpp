@@ -59,14 +59,14 @@ class JobSpeed final : public SpeedModel {
   [[nodiscard]] double goodput(Shape shape) const override;
 
   // Its speed was measured, or is expected by what it did on another type of slot, or by its kin.
-  [[nodiscard]] bool is_known() const { return is_expected_ || !seen_.empty(); }
+  [[nodiscard]] bool is_known() const { return is_expected_ || !measured_.empty(); }
   // In workers; 0 = it has none, or they were not measured.
   [[nodiscard]] int largest_of_kin() const { return largest_of_kin_; }
   // In workers, its own or its kin's; 0 = nothing was measured.
-  [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.back().workers; }
+  [[nodiscard]] int largest_measured() const { return measured_.empty() ? 0 : measured_.back().workers; }
 
  private:
-  struct Told {
+  struct Measurements {
     std::int64_t global_batch = 1;
     int slots_per_worker = 1;
     const Sizes& sizes;
@@ -75,11 +75,11 @@ class JobSpeed final : public SpeedModel {
     double batch_max = HUGE_VAL;
     bool own = true;  // some of the sizes are the job's own
   };
-  [[nodiscard]] static Told told_of(const core::Job& job, const Sizes& sizes);
+  [[nodiscard]] static Measurements measurements_of(const core::Job& job, const Sizes& sizes);
   [[nodiscard]] static Sizes with_kin(const core::Job& job, const Kin& kin);
-  explicit JobSpeed(const Told& told);
+  explicit JobSpeed(const Measurements& measured);
 
-  struct Seen {
+  struct MeasuredSize {
     int workers = 0;
     double rate = 0;        // samples a second, > 0; of a program that chooses its batch: at the declared one
     double batch = 0;       // samples a step, > 0; as measured
@@ -95,10 +95,10 @@ class JobSpeed final : public SpeedModel {
   [[nodiscard]] double workers(Shape shape) const;
   [[nodiscard]] double rate(double workers) const;
   [[nodiscard]] double batch(double workers) const;
-  [[nodiscard]] const Seen& nearest(double workers) const;  // requires: something was measured
+  [[nodiscard]] const MeasuredSize& nearest(double workers) const;  // requires: something was measured
   [[nodiscard]] double curve_at(double workers) const;
 
-  std::vector<Seen> seen_;  // by workers
+  std::vector<MeasuredSize> measured_;  // by workers
   UslCurve curve_;
   bool is_expected_ = false;  // the curve is that of another type of slot
   double declared_batch_;

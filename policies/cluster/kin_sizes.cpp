@@ -44,7 +44,7 @@ KinSizes::BySize KinSizes::sums_of(const Sizes& sizes) {
 }
 
 void KinSizes::tell(const core::Job& job) {
-  Told now{.kind = core::kind_of(job.spec), .by_type = {}};
+  Contribution now{.kind = core::kind_of(job.spec), .by_type = {}};
   if (now.kind != 0) {
     now.by_type.emplace(job.measurements.slot_type, sums_of(job.measurements.sizes));
     for (const auto& [type, records] : job.measurements.on_other_types)
@@ -54,7 +54,7 @@ void KinSizes::tell(const core::Job& job) {
 }
 
 void KinSizes::tell(const core::EndedJob& job) {
-  Told now{.kind = job.kind, .by_type = {}};
+  Contribution now{.kind = job.kind, .by_type = {}};
   if (now.kind != 0) {
     now.by_type.emplace(job.slot_type, sums_of(job.sizes));
     for (const auto& [type, sizes] : job.on_other_types) now.by_type.emplace(type, sums_of(sizes));
@@ -62,32 +62,32 @@ void KinSizes::tell(const core::EndedJob& job) {
   tell(job.id, std::move(now));
 }
 
-void KinSizes::tell(JobId job, Told now) {
+void KinSizes::tell(JobId job, Contribution now) {
   std::erase_if(now.by_type, [](const auto& entry) { return entry.second.empty(); });
-  const auto before = told_.find(job);
-  if (before == told_.end() ? now.by_type.empty() : before->second == now) return;
+  const auto before = contributions_.find(job);
+  if (before == contributions_.end() ? now.by_type.empty() : before->second == now) return;
   Means means;
-  if (before != told_.end()) add(before->second, -1, means);
+  if (before != contributions_.end()) add(before->second, -1, means);
   add(now, 1, means);
   note_changes(means);
   if (now.by_type.empty()) {
-    told_.erase(job);
+    contributions_.erase(job);
   } else {
-    told_.insert_or_assign(job, std::move(now));
+    contributions_.insert_or_assign(job, std::move(now));
   }
 }
 
 void KinSizes::withdraw(JobId job) {
-  tell(job, Told());
+  tell(job, Contribution());
 }
 
 // Adds to `means` what was told so far of the sums that it changes.
-void KinSizes::add(const Told& told, int sign, Means& means) {
-  for (const auto& [type, sizes] : told.by_type) {
-    BySize& sums = kin_[told.kind].by_type[type];
+void KinSizes::add(const Contribution& contribution, int sign, Means& means) {
+  for (const auto& [type, sizes] : contribution.by_type) {
+    BySize& sums = kin_[contribution.kind].by_type[type];
     for (const auto& [size, one] : sizes) {
       Sum& sum = sums[size];
-      means.try_emplace({told.kind, type, size}, mean_of(sum));
+      means.try_emplace({contribution.kind, type, size}, mean_of(sum));
       sum.step_ns += sign * one.step_ns;
       sum.batch += sign * one.batch;
       sum.jobs += sign * one.jobs;

@@ -57,25 +57,26 @@ class KinSizes {
     bool operator==(const Mean&) const = default;
   };
   using Means = std::map<std::tuple<Kind, std::string, int>, Mean>;  // by kind, type of slot, size
-  struct Told {
+  // What a job has added to the sums of its kind.
+  struct Contribution {
     Kind kind = 0;
     std::map<std::string, BySize> by_type;
-    bool operator==(const Told&) const = default;
+    bool operator==(const Contribution&) const = default;
   };
   struct Kin {
     std::map<std::string, BySize> by_type;
     IdSet<JobId> asking;
     bool changed = false;
   };
-  void tell(JobId job, Told now);
-  void add(const Told& told, int sign, Means& means);
+  void tell(JobId job, Contribution now);
+  void add(const Contribution& contribution, int sign, Means& means);
   void note_changes(const Means& means);
   [[nodiscard]] static Mean mean_of(const Sum& sum);
   [[nodiscard]] static BySize sums_of(const Sizes& sizes);
   [[nodiscard]] static const BySize* type_for(const Kin& kin, const std::string& slot_type);
 
   std::map<Kind, Kin> kin_;
-  std::map<JobId, Told> told_;
+  std::map<JobId, Contribution> contributions_;
   std::map<JobId, Kind> asking_;
   std::vector<Kind> changed_;
 };

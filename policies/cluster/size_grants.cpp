@@ -47,7 +47,7 @@ class Weigher {
 
   void tell(std::size_t row, Grant& grant) const {
     const int size = chosen_[row].size;
-    Told told = told_of(row);
+    GrantReason told = told_of(row);
     grant.reason = std::move(told.reason);
     grant.rests_on = told.rests_on;
     for (const int other : std::set<int>{0, below(row, size), next_[row], held(row)}) {
@@ -133,7 +133,7 @@ class Weigher {
     return by;
   }
 
-  [[nodiscard]] Told told_of(std::size_t row) const {
+  [[nodiscard]] GrantReason told_of(std::size_t row) const {
     const int size = chosen_[row].size;
     const int from = held(row);
     const int next = next_[row];
@@ -181,7 +181,7 @@ class Weigher {
 
 }  // namespace
 
-Told at_the_top(const JobRow& job, int size, int free, const std::optional<Reason>& with_room) {
+GrantReason at_the_top(const JobRow& job, int size, int free, const std::optional<Reason>& with_room) {
   const int larger = size < job.size_max ? smallest_size(job, size + 1) : 0;
   const int next = larger > 0 ? larger : job.size_beyond;
   if (next == 0) return {reason::AtMax{{.size = size}}, RestsOn::kSizes};

@@ -35,8 +35,8 @@ struct Weighing {
 // Why a job that has the largest size that its policy weighs gets no more: it may not, or larger ones are yet to be
 // weighed, or would not pay, or have no room. `free`: slots that no job gets. `with_room`: what is told where these
 // suffice for a larger size that would pay by its throughput; none: that they lie apart.
-[[nodiscard]] Told at_the_top(const JobRow& job, int size, int free,
-                              const std::optional<core::Reason>& with_room = std::nullopt);
+[[nodiscard]] GrantReason at_the_top(const JobRow& job, int size, int free,
+                                     const std::optional<core::Reason>& with_room = std::nullopt);
 
 // One worker more after another, up to `most`: how much faster a step is than on one worker, on as few nodes as
 // possible; 0 where the job cannot run. Index = size, [0] = 0. A job that is too large for one worker is measured

@@ -178,7 +178,7 @@ class Reader {
   }
 
   // `hook` and `row` are for the fault.
-  bool said(const WhyRecord& record, const char* hook, std::size_t row, Said& said) {
+  bool said(const WhyRecord& record, const char* hook, std::size_t row, FileReason& said) {
     said.code = text_of(record.code);
     if (said.code.empty()) return true;
     if (!is_word(said.code)) {
@@ -261,6 +261,13 @@ core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free)
   return reason::BackToSize{{.from = held, .to = size}};
 }
 
+// What the file says of the job; a built-in reason that it names takes the size from the grant.
+core::Reason reason_by_file(const cluster::JobRow& job, const cluster::Grant& grant, const FileReason& said) {
+  const bool keeps = !said.code.empty() && grant.size > 0 && grant.size == size_of(job.placement);
+  const core::Reason built_in = keeps ? core::Reason(core::reason::FixedSize{{.size = grant.size}}) : grant.reason;
+  return core::reason_of_policy(said.code, said.numbers, built_in);
+}
+
 }  // namespace
 
 AnswersLayout layout_of(const cluster::View& view) {
@@ -333,13 +340,7 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
       grant.score = stand_in->score;
       grant.lost = stand_in->lost;
     }
-    if (!answers.why.empty()) {
-      const Said& said = answers.why[row];
-      const bool keeps = !said.code.empty() && grant.size > 0 && grant.size == size_of(job.placement);
-      // A built-in reason that the file names takes the size from here.
-      if (keeps) grant.reason = core::reason::FixedSize{{.size = grant.size}};
-      grant.reason = core::reason_of_policy(said.code, said.numbers, grant.reason);
-    }
+    if (!answers.why.empty()) grant.reason = reason_by_file(job, grant, answers.why[row]);
     grant.mark = job.mark;
     if (!answers.marks.empty() && answers.marks[row] && *answers.marks[row] != job.mark.level) {
       grant.mark.level = *answers.marks[row];

@@ -15,7 +15,7 @@
 
 namespace tidepool::policies::host {
 
-struct Said {
+struct FileReason {
   std::string code;  // a built-in reason's name or the policy's own word; empty = nothing was said
   std::vector<core::ReasonNumber> numbers;  // by name
 };
@@ -26,12 +26,12 @@ struct Answers {
   std::vector<double> rank;  // lowest first
   std::vector<int> sizes;
   std::vector<std::optional<int>> marks;  // nothing = keep the one it has
-  std::vector<Said> why;                  // one per job
+  std::vector<FileReason> why;            // one per job
   // One per tenant row: slots beyond its guarantee; none = the built-in rule decides. Rounded down to whole ones.
   std::vector<std::optional<int>> claims;
   // One per pool row: nodes that it should have; none = the built-in rule decides.
   std::vector<std::optional<int>> nodes;
-  std::vector<Said> why_nodes;  // likewise
+  std::vector<FileReason> why_nodes;  // likewise
   // What the round took, as the host says.
   std::uint64_t instructions = 0;
   std::uint64_t memory_peak = 0;

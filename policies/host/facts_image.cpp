@@ -285,6 +285,24 @@ Options options_of(const cluster::View& view) {
   return options;
 }
 
+// Without the numbers of options, parameters and costs.
+FactsHeader header_of(const cluster::View& view, const Types& types) {
+  return {.abi = TIDEPOOL_POLICY_ABI,
+          .job_columns = TIDEPOOL_JOB_COLUMNS,
+          .now = seconds(view.now),
+          .seed = seed_of(view),
+          .jobs = static_cast<std::uint32_t>(view.jobs.size()),
+          .nodes = static_cast<std::uint32_t>(view.nodes.size()),
+          .slots = static_cast<std::uint32_t>(view.slots()),
+          .slots_per_node = static_cast<std::uint32_t>(view.slots_per_node()),
+          .tenants = types.tenants.size(),
+          .types = types.types.size(),
+          .asked = static_cast<std::uint32_t>(types.asked.size()),
+          .held = static_cast<std::uint32_t>(types.held.size()),
+          .tenant_rows = static_cast<std::uint32_t>(view.tenants.size()),
+          .pool_rows = static_cast<std::uint32_t>(view.pools.size())};
+}
+
 }  // namespace
 
 Extent extent_of(const cluster::View& view) {
@@ -316,23 +334,10 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
   const Options options = options_of(view);
   const Types types(view);
   const Costs costs(view);
-  FactsHeader header{.abi = TIDEPOOL_POLICY_ABI,
-                     .job_columns = TIDEPOOL_JOB_COLUMNS,
-                     .now = seconds(view.now),
-                     .seed = seed_of(view),
-                     .jobs = static_cast<std::uint32_t>(view.jobs.size()),
-                     .nodes = static_cast<std::uint32_t>(view.nodes.size()),
-                     .slots = static_cast<std::uint32_t>(view.slots()),
-                     .slots_per_node = static_cast<std::uint32_t>(view.slots_per_node()),
-                     .options = static_cast<std::uint32_t>(options.size.size()),
-                     .params = static_cast<std::uint32_t>(params.size()),
-                     .tenants = types.tenants.size(),
-                     .types = types.types.size(),
-                     .asked = static_cast<std::uint32_t>(types.asked.size()),
-                     .held = static_cast<std::uint32_t>(types.held.size()),
-                     .tenant_rows = static_cast<std::uint32_t>(view.tenants.size()),
-                     .pool_rows = static_cast<std::uint32_t>(view.pools.size()),
-                     .cost_rows = static_cast<std::uint32_t>(costs.rows.size())};
+  FactsHeader header = header_of(view, types);
+  header.options = static_cast<std::uint32_t>(options.size.size());
+  header.params = static_cast<std::uint32_t>(params.size());
+  header.cost_rows = static_cast<std::uint32_t>(costs.rows.size());
   Room room(region);
   const bool rows_fit =
       room.matrix(view.jobs, header.job_matrix, [&](const auto& row) { return cells_of(view, row, types); }) &&

@@ -33,7 +33,7 @@ Answers answers_today(const core::PolicyRound& round, const core::ClusterState& 
     if (ranks) answers.rank.push_back(wish == nullptr ? 0 : wish->rank.value_or(0));
     if (sizes) answers.sizes.push_back(wish == nullptr ? 0 : wish->size.value_or(0));
     answers.marks.push_back(wish == nullptr ? std::nullopt : wish->mark);
-    answers.why.push_back(wish == nullptr ? Said{} : Said{wish->word, wish->numbers});
+    answers.why.push_back(wish == nullptr ? FileReason{} : FileReason{wish->word, wish->numbers});
   }
   return answers;
 }

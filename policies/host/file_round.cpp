@@ -144,7 +144,7 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
   }
   // Pools are by name already.
   for (std::size_t row = 0; row < answers.nodes.size(); ++row) {
-    const Said& why = answers.why_nodes[row];
+    const FileReason& why = answers.why_nodes[row];
     if (answers.nodes[row]) round.pools.push_back({view.pools[row].name, *answers.nodes[row], why.code, why.numbers});
   }
   std::sort(round.claims.begin(), round.claims.end(),

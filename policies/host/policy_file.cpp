@@ -199,6 +199,40 @@ PolicyFault not_listed(const std::string& hook, const std::string& decides) {
                      "]\" there, with its other hooks, since it decides " + decides};
 }
 
+std::vector<std::string> read_hooks(ObjectReader& in) {
+  const json& listed = in.raw("hooks");
+  if (!listed.is_null() && !listed.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
+  const auto known = hook_names(kAdmit | kOrder | kSizes | kShare | kProvision);
+  std::vector<std::string> hooks;
+  for (const json& hook : listed.is_array() ? listed : json::array()) {
+    std::string name = hook.is_string() ? hook.get<std::string>() : "";
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      in.fail("hooks", "Invalid", "may list " + word_list(known));
+    }
+    hooks.push_back(std::move(name));
+  }
+  return hooks;
+}
+
+std::vector<ParamRule> read_params(ObjectReader& in, std::vector<FieldError>& errors) {
+  const json& table = in.raw("params");
+  std::vector<ParamRule> params;
+  if (!table.is_object() && !table.is_null()) {
+    in.fail("params", "WrongType", "must be a table of names, each with a default");
+  }
+  const json rules = table.is_object() ? table : json::object();
+  for (const auto& [name, rule] : rules.items()) {
+    const std::string pointer = std::string("/params/").append(name);
+    if (!is_name(name, kNameBytes - 1)) {
+      errors.push_back({pointer, "Invalid",
+                        "a parameter's name is small letters, digits, _ and -, at most 31, and begins with a letter"});
+    }
+    params.push_back(read_rule(name, rule, pointer, errors));
+  }
+  if (params.size() > kParamsMax) in.fail("params", "OutOfRange", "are more than 64, the most that a policy has");
+  return params;
+}
+
 }  // namespace
 
 Manifest read_manifest(const json& value, const std::string& name, std::vector<FieldError>& errors) {
@@ -217,32 +251,8 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   const std::string engine = in.text("engine", "lua");
   if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "must be lua or native");
   manifest.engine = engine == "native" ? EngineKind::kNative : EngineKind::kLua;
-  const json& hooks = in.raw("hooks");
-  if (!hooks.is_null() && !hooks.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
-  for (const json& hook : hooks.is_array() ? hooks : json::array()) {
-    const std::string text = hook.is_string() ? hook.get<std::string>() : "";
-    const auto known = hook_names(kAdmit | kOrder | kSizes | kShare | kProvision);
-    if (std::find(known.begin(), known.end(), text) == known.end()) {
-      in.fail("hooks", "Invalid", "may list " + word_list(known));
-    }
-    manifest.hooks.push_back(text);
-  }
-  const json& params = in.raw("params");
-  if (params.is_object()) {
-    for (const auto& [param, rule] : params.items()) {
-      const std::string pointer = std::string("/params/").append(param);
-      if (!is_name(param, kNameBytes - 1)) {
-        errors.push_back(
-            {pointer, "Invalid",
-             "a parameter's name is small letters, digits, _ and -, at most 31, and begins with a letter"});
-      }
-      manifest.params.push_back(read_rule(param, rule, pointer, errors));
-    }
-  } else if (!params.is_null()) {
-    in.fail("params", "WrongType", "must be a table of names, each with a default");
-  }
-  if (manifest.params.size() > kParamsMax)
-    in.fail("params", "OutOfRange", "are more than 64, the most that a policy has");
+  manifest.hooks = read_hooks(in);
+  manifest.params = read_params(in, errors);
   manifest.budgets = read_budgets(in.raw("budgets"), errors);
   in.finish();
   return manifest;

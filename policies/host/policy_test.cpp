@@ -9,6 +9,7 @@
 #include "policies/host/file_policy.hpp"
 #include "policies/host/test_pools.hpp"
 #include "policies/host/test_tenants.hpp"
+#include "policies/host/test_time.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -18,13 +19,6 @@ using nlohmann::json;
 constexpr int kSizeMax = 100'000;
 constexpr std::int64_t kStepsOfTest = 10'000'000;  // of the default policy
 constexpr double kLargest = 1e15;
-
-Duration read_time(ObjectReader& in, const char* name, const char* usual) {
-  const auto time = parse_duration(in.text(name, usual));
-  if (time) return *time;
-  in.fail(name, "Invalid", time.error().message);
-  return {};
-}
 
 // A size from 1 that is the name of an entry of a table.
 std::optional<int> size_named(const std::string& text) {
@@ -225,6 +219,14 @@ class TestReader {
     }
     test_.jobs.push_back(std::move(name));
     row.id = JobId(test_.jobs.size());
+    read_wishes(in, row);
+    read_slots_held(in, row);
+    read_work(in, row);
+    in.finish();
+    test_.view.jobs.push_back(std::move(row));
+  }
+
+  void read_wishes(ObjectReader& in, cluster::JobRow& row) const {
     row.submitted = Instant() + read_time(in, "submitted", "0s");
     row.tenant = in.text("tenant", "default");
     row.types_asked = read_names(in, "types_asked");
@@ -238,6 +240,9 @@ class TestReader {
     row.resize_blocked = in.boolean("resize_blocked", false);
     row.pinned = static_cast<int>(in.integer("pinned", 0, {.low = 0, .high = kSizeMax}));
     if (in.has("deadline")) row.deadline = Instant() + read_time(in, "deadline", "0s");
+  }
+
+  void read_slots_held(ObjectReader& in, cluster::JobRow& row) {
     const auto holds = static_cast<int>(in.integer("holds", 0, {.low = 0, .high = kSizeMax}));
     row.placement = place(holds, test_.view.nodes, used_);
     if (size_of(row.placement) < holds) {
@@ -250,15 +255,17 @@ class TestReader {
     row.largest_seen =
         static_cast<int>(in.integer("largest_seen", size_of(row.placement), {.low = 0, .high = kSizeMax}));
     row.resizes = static_cast<int>(in.integer("resizes", 0, {.low = 0, .high = kSizeMax}));
+    row.mark.level = static_cast<int>(in.integer("marked", 0, {.low = 0, .high = 1'000'000}));
+    row.mark.since = Instant() + read_time(in, "marked_since", "0s");
+  }
+
+  // What is left to do, how fast it is done at each size, and what changes take.
+  void read_work(ObjectReader& in, cluster::JobRow& row) {
     if (in.has("steps_left")) row.steps_left = in.number("steps_left", 0, 0, kLargest);
     if (in.has("useful_left")) row.useful_left = in.number("useful_left", 0, 0, kLargest);
     row.transition = read_time(in, "transition", "30s");
     row.costs_by_size = read_costs(in, row.transition, errors_);
-    row.mark.level = static_cast<int>(in.integer("marked", 0, {.low = 0, .high = 1'000'000}));
-    row.mark.since = Instant() + read_time(in, "marked_since", "0s");
     row.speed = test_.speeds.emplace_back(std::make_unique<StatedSpeed>(read_goodput(in, row.size_max))).get();
-    in.finish();
-    test_.view.jobs.push_back(std::move(row));
   }
 
   [[nodiscard]] std::vector<int> nodes_of(const std::vector<std::string>& types) const {
@@ -270,29 +277,29 @@ class TestReader {
     return nodes;
   }
 
-  // A table of names and values that `take` reads; false from it = the wrong type. `what`: "job", "tenant" or "pool".
+  // A table of names and values that `take` reads; false from it = the wrong type. `kind`: "job", "tenant" or "pool".
   template <class Take>
-  void each_of(ObjectReader& in, const char* name, const std::string& what, Take take) {
+  void each_of(ObjectReader& in, const char* name, const std::string& kind, Take take) {
     const json& table = in.raw(name);
     if (table.is_null()) return;
     bool right = table.is_object();
     const json entries = right ? table : json::object();
-    for (const auto& [of, value] : entries.items()) {
-      if (!is_there(what, of)) {
+    for (const auto& [row, value] : entries.items()) {
+      if (!is_there(kind, row)) {
         std::string why = "names the ";
-        in.fail(name, "Invalid", why.append(what).append(" \"").append(of).append("\", which the test has not"));
+        in.fail(name, "Invalid", why.append(kind).append(" \"").append(row).append("\", which the test has not"));
       }
-      right = right && take(of, value);
+      right = right && take(row, value);
     }
-    if (!right) in.fail(name, "WrongType", "must be a table of " + what + " names and values, such as {a: 4}");
+    if (!right) in.fail(name, "WrongType", "must be a table of " + kind + " names and values, such as {a: 4}");
   }
 
-  [[nodiscard]] bool is_there(const std::string& what, const std::string& name) const {
-    if (what == "job") return std::find(test_.jobs.begin(), test_.jobs.end(), name) != test_.jobs.end();
+  [[nodiscard]] bool is_there(const std::string& kind, const std::string& name) const {
+    if (kind == "job") return std::find(test_.jobs.begin(), test_.jobs.end(), name) != test_.jobs.end();
     const auto any_called = [&](const auto& rows) {
-      return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+      return std::any_of(rows.begin(), rows.end(), [&](const auto& any) { return any.name == name; });
     };
-    return what == "pool" ? any_called(test_.view.pools) : any_called(test_.view.tenants);
+    return kind == "pool" ? any_called(test_.view.pools) : any_called(test_.view.tenants);
   }
 
   void read_expectation(const json& value, const std::string& pointer) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policies/host/test_time.hpp"
+
 namespace tidepool::policies::host {
 namespace {
 
@@ -15,13 +17,6 @@ int count_in(ObjectReader& in, const char* name, int usual) {
   return static_cast<int>(in.integer(name, usual, {.low = 0, .high = kPoolNodesMax}));
 }
 
-Duration time_in(ObjectReader& in, const char* name, const char* usual) {
-  const auto time = parse_duration(in.text(name, usual));
-  if (time) return *time;
-  in.fail(name, "Invalid", time.error().message);
-  return {};
-}
-
 cluster::PoolRow read_pool(ObjectReader& in) {
   cluster::PoolRow row{
       .name = in.required_text("name"), .lead = {}, .idle_after = {}, .idle_longest = {}, .backoff = {}};
@@ -33,13 +28,13 @@ cluster::PoolRow read_pool(ObjectReader& in) {
   row.min = count_in(in, "min", 0);
   row.max = count_in(in, "max", std::max(row.min, row.nodes));
   row.spot = in.boolean("spot", false);
-  row.lead = time_in(in, "lead", "3m");
-  row.idle_after = time_in(in, "idle_after", "10m");
+  row.lead = read_time(in, "lead", "3m");
+  row.idle_after = read_time(in, "idle_after", "10m");
   row.coming = count_in(in, "coming", 0);
   row.leaving = count_in(in, "leaving", 0);
   row.idle = count_in(in, "idle", 0);
-  row.idle_longest = time_in(in, "idle_longest", "0s");
-  row.backoff = time_in(in, "backoff", "0s");
+  row.idle_longest = read_time(in, "idle_longest", "0s");
+  row.backoff = read_time(in, "backoff", "0s");
   row.backlog_jobs = count_in(in, "backlog_jobs", 0);
   row.backlog_slots = count_in(in, "backlog_slots", 0);
   row.more_worth = in.number("more_worth", 0, 0, kPriceMax);

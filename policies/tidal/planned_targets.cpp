@@ -67,14 +67,14 @@ core::Target PlannedTargets::of_bidder(const core::ClusterView& view, const core
                    .mark = plan_.promises.mark(job.id)};
   const bool never = given == 0 && row.placement.empty() && row.size_min > plan_.capacity;
   const bool tells_nodes = never && (plan_.capacity > 0 || has_nodes_closed_for_a_while(view.state));
-  cluster::Told told =
-      tells_nodes ? cluster::Told{core::never_fits(view.state, job, plan_.capacity, false)} : why(job.id, given);
+  cluster::GrantReason told =
+      tells_nodes ? cluster::GrantReason{core::never_fits(view.state, job, plan_.capacity, false)} : why(job.id, given);
   out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
   cluster::tell_by_measurements(view.state, job, told.rests_on, out);
   return out;
 }
 
-cluster::Told PlannedTargets::why(JobId job, int given) const {
+cluster::GrantReason PlannedTargets::why(JobId job, int given) const {
   const JobRow& row = plan_.bought.row(job);
   const int bought = plan_.bought.size(job);
   if (given == 0) return why_none(job, bought);
@@ -84,7 +84,7 @@ cluster::Told PlannedTargets::why(JobId job, int given) const {
   return reason_for(row, plan_.bought.market.market().curve(job), given, plan_.terms);
 }
 
-cluster::Told PlannedTargets::why_none(JobId job, int bought) const {
+cluster::GrantReason PlannedTargets::why_none(JobId job, int bought) const {
   const JobRow& row = plan_.bought.row(job);
   if (row.placement.empty() && plan_.capacity == 0) return {core::reason::NoNodes{}};
   if (bought == 0) {

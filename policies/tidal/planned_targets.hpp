@@ -34,8 +34,8 @@ class PlannedTargets {
   [[nodiscard]] core::Target of_bidder(const core::ClusterView& view, const core::Job& job) const;
   [[nodiscard]] core::Target of_shut(const core::Job& job) const;
   // Why a job that bids is given so many slots.
-  [[nodiscard]] cluster::Told why(JobId job, int given) const;
-  [[nodiscard]] cluster::Told why_none(JobId job, int bought) const;
+  [[nodiscard]] cluster::GrantReason why(JobId job, int given) const;
+  [[nodiscard]] cluster::GrantReason why_none(JobId job, int bought) const;
 
   Plan plan_;
 };

@@ -9,9 +9,9 @@
 namespace tidepool::policies::tidal {
 namespace {
 
+using cluster::GrantReason;
 using cluster::JobRow;
 using cluster::RestsOn;
-using cluster::Told;
 using core::Reason;
 namespace reason = core::reason;
 
@@ -51,7 +51,7 @@ reason::Market market_of(const JobRow& job, double worth, const Terms& terms) {
   return market;
 }
 
-Told holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
+GrantReason holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   if (job.resize_blocked) return {reason::PriceHold{{.size = size}, market_of(job, 0, terms)}};
   const Choice* next = steepest_above(curve, size);
   if (size >= job.size_max || next == nullptr) {
@@ -71,7 +71,7 @@ Told holding(const JobRow& job, const Curve& curve, int size, const Terms& terms
   return {reason::PriceHold{sizes, market_of(job, worth, terms)}};
 }
 
-Told changing(const JobRow& job, const Curve& curve, const reason::Change& change, const Terms& terms) {
+GrantReason changing(const JobRow& job, const Curve& curve, const reason::Change& change, const Terms& terms) {
   const bool grows = change.from < change.to;
   const double worth =
       grows ? worth_between(curve, change.from, change.to) : worth_between(curve, change.to, change.from);
@@ -113,7 +113,7 @@ Reason reason_to_wait(const JobRow& job, const Curve& curve, const Terms& terms,
   return reason::WaitingForSlots{.needed = needed, .free = free, .market = market};
 }
 
-Told reason_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
+GrantReason reason_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   const int held = size_of(job.placement);
   if (size == 0) return {reason_to_wait(job, curve, terms, first_size(job, curve).second < terms.price)};
   if (held == 0) return {reason::Started{{.size = size}, market_of(job, worth_of(curve, size) / size, terms)}};
@@ -141,6 +141,14 @@ std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, i
   }
   core::sort_best_first(lost);
   return lost;
+}
+
+void explain_grant(const JobRow& job, const Curve& curve, const Terms& terms, cluster::Grant& grant) {
+  GrantReason why = reason_for(job, curve, grant.size, terms);
+  grant.reason = std::move(why.reason);
+  grant.rests_on = why.rests_on;
+  grant.score = score_of(curve, grant.size, terms);
+  grant.lost = lost_for(job, curve, grant.size, terms);
 }
 
 }  // namespace tidepool::policies::tidal

@@ -28,7 +28,8 @@ struct Terms {
 [[nodiscard]] core::Reason reason_to_wait(const cluster::JobRow& job, const Curve& curve, const Terms& terms,
                                           bool is_outbid);
 // Every reason but a fixed one tells what each slot is worth that the change or the next size would add.
-[[nodiscard]] cluster::Told reason_for(const cluster::JobRow& job, const Curve& curve, int size, const Terms& terms);
+[[nodiscard]] cluster::GrantReason reason_for(const cluster::JobRow& job, const Curve& curve, int size,
+                                              const Terms& terms);
 
 // What is left of a size's worth when its slots are paid for: the chosen one's score, as those of the ones that lost.
 [[nodiscard]] double score_of(const Curve& curve, int size, const Terms& terms);
@@ -37,5 +38,8 @@ struct Terms {
 // from `size`: best first.
 [[nodiscard]] std::vector<core::Alternative> lost_for(const cluster::JobRow& job, const Curve& curve, int size,
                                                       const Terms& terms);
+
+// Gives a grant of its size its reason, its score and the sizes that lost to it.
+void explain_grant(const cluster::JobRow& job, const Curve& curve, const Terms& terms, cluster::Grant& grant);
 
 }  // namespace tidepool::policies::tidal

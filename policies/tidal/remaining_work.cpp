@@ -35,14 +35,14 @@ RemainingWork::Class RemainingWork::class_of(double seconds_left) {
   return static_cast<Class>(std::min(steps, double(kClasses - 1)));
 }
 
-std::vector<RemainingWork::Told> RemainingWork::counted() const {
-  std::vector<Told> counted;
+std::vector<RemainingWork::OthersOfClass> RemainingWork::counted() const {
+  std::vector<OthersOfClass> counted;
   counted.reserve(occupied_.size());
   int count = 0;
   for (const Class at : occupied_) {
     count += counts_[at];
     const double in_turn = rounded(count - std::max(0, turns_[at] - 1) / 2.0);
-    counted.push_back({.of = at, .others = {.behind = rounded(count), .in_turn = in_turn}});
+    counted.push_back({.length = at, .others = {.behind = rounded(count), .in_turn = in_turn}});
   }
   return counted;
 }
@@ -60,15 +60,15 @@ void RemainingWork::count(Class of, bool in_turn, int by) {
   if (counts_[of] == by) occupied_.insert(of);
 }
 
-std::vector<RemainingWork::Told> RemainingWork::others(double long_jobs_half) const {
+std::vector<RemainingWork::OthersOfClass> RemainingWork::others(double long_jobs_half) const {
   const double gate = std::pow(long_jobs() / long_jobs_half, kGate);
   const double levels = std::isfinite(gate) ? kLevels * gate / (1 + gate) : kLevels;
-  std::vector<Told> told = counted();
-  for (auto& [of, others] : told) {
-    const double place = kPlace * double(of);
+  std::vector<OthersOfClass> classes = counted();
+  for (auto& [length, others] : classes) {
+    const double place = kPlace * double(length);
     others.levelling = std::floor(levels + place - std::floor(place)) / kLevels;
   }
-  return told;
+  return classes;
 }
 
 }  // namespace tidepool::policies::tidal

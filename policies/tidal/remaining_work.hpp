@@ -30,17 +30,17 @@ class RemainingWork {
   // `in_turn`: the job takes turns with those of its class (utility_curve.hpp, Length).
   void add(Class of, bool in_turn = false) { count(of, in_turn, 1); }
   void remove(Class of, bool in_turn = false) { count(of, in_turn, -1); }
-  struct Told {
-    Class of;
+  struct OthersOfClass {
+    Class length;
     Others others;
   };
   // Jobs in this class or a higher one, rounded, without levelling. Of the classes with jobs, the longest first.
-  [[nodiscard]] std::vector<Told> counted() const;
+  [[nodiscard]] std::vector<OthersOfClass> counted() const;
   // What all have left, in jobs as long as the longest; 0 without jobs.
   [[nodiscard]] double long_jobs() const;
   // Likewise with levelling, which is a half where there are so many long jobs. It is told in sixteenths, which every
   // class rounds at a place of its own, so that a job that comes or goes moves few classes.
-  [[nodiscard]] std::vector<Told> others(double long_jobs_half) const;
+  [[nodiscard]] std::vector<OthersOfClass> others(double long_jobs_half) const;
 
  private:
   void count(Class of, bool in_turn, int by);

@@ -45,11 +45,7 @@ Allocation decide(const View& view, const std::vector<int>& promised, const Sett
     const Curve& curve = market_state.market().curve(job.id);
     Grant& grant = allocation.grants[row];
     grant.size = size_of(laid.placements[row]);
-    cluster::Told told = reason_for(job, curve, grant.size, terms);
-    grant.reason = std::move(told.reason);
-    grant.rests_on = told.rests_on;
-    grant.score = score_of(curve, grant.size, terms);
-    grant.lost = lost_for(job, curve, grant.size, terms);
+    explain_grant(job, curve, terms, grant);
     grant.mark = job.mark;
   }
   allocation.placements = std::move(laid.placements);

@@ -61,7 +61,7 @@ class TypedRound {
       remaining_work.add(classes.back(), length.in_turn);
     }
     std::vector<Others> others(RemainingWork::kClasses);
-    for (const auto& [of, told] : remaining_work.counted()) others[of] = told;
+    for (const auto& [length, found] : remaining_work.counted()) others[length] = found;
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
       std::vector<UtilityCurve>& worths = worths_.emplace_back();
       const int held = type_held(view_, view_.jobs[row]);
@@ -112,12 +112,7 @@ class TypedRound {
     const std::size_t type = type_told(row, bid, sale);
     const Terms terms{.price = sale.prices[type], .free = double(sale.free[type]), .rival = {}};
     grant.type = static_cast<int>(type);
-    cluster::Told told = reason_for(job, bid[type], grant.size, terms);
-    grant.reason = std::move(told.reason);
-    grant.rests_on = told.rests_on;
-    grant.score = score_of(bid[type], grant.size, terms);
-    grant.lost = lost_for(job, bid[type], grant.size, terms);
-    grant.score = score_of(bid[type], grant.size, terms);
+    explain_grant(job, bid[type], terms, grant);
     grant.mark = job.mark;
   }
 

@@ -14,14 +14,10 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schedctl/stored/environment.hpp"
 
 namespace tidepool::ctl {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 Error no_writing(const std::string& path) {
   return io_error("cannot write " + path + ": " + std::strerror(errno));
@@ -30,8 +26,8 @@ Error no_writing(const std::string& path) {
 }  // namespace
 
 std::string login_file() {
-  std::string folder = variable("XDG_CONFIG_HOME");
-  if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.config";
+  std::string folder = environment("XDG_CONFIG_HOME");
+  if (folder.empty() && !environment("HOME").empty()) folder = environment("HOME") + "/.config";
   return folder.empty() ? "" : folder + "/tidepool/login.json";
 }
 

@@ -6,13 +6,10 @@
 #include "base/overloaded.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/nodes/notice_facts.hpp"
+#include "core/state/membership.hpp"
 
 namespace tidepool::leader {
 namespace {
-
-bool contains(const std::vector<WorkerId>& workers, WorkerId worker) {
-  return std::find(workers.begin(), workers.end(), worker) != workers.end();
-}
 
 // The newest generation, as it was or should have been sent.
 api::GenerationMessage generation_of(const core::Job& job) {
@@ -95,7 +92,7 @@ class Orders {
     for (const WorkerId id : job.membership.workers) {
       const core::Worker* worker = state_.find_worker(id);
       const bool concerned =
-          contains(message.members, id) || (worker != nullptr && worker->phase == core::WorkerPhase::kLeaving);
+          core::contains(message.members, id) || (worker != nullptr && worker->phase == core::WorkerPhase::kLeaving);
       if (worker != nullptr && concerned) send(worker->node, api::ToWorkerOrder{.worker = id, .message = message});
     }
   }
@@ -134,7 +131,7 @@ class Orders {
   }
 
  private:
-  void send(NodeId node, Order what) { effects_.orders.push_back({.node = node, .what = std::move(what)}); }
+  void send(NodeId node, Order order) { effects_.orders.push_back({.node = node, .order = std::move(order)}); }
 
   const core::ClusterState& state_;
   Effects& effects_;
@@ -219,7 +216,7 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
       if (job.requests.checkpoint) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
       if (auto addresses = addresses_for(id, job)) orders.emplace_back(*std::move(addresses));
       const auto shares = shares_of(job);
-      if (shares && contains(job.membership.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *shares});
+      if (shares && core::contains(job.membership.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *shares});
     }
   }
   return orders;
@@ -231,7 +228,7 @@ std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generat
   const core::Worker* worker = state.find_worker(id);
   if (worker == nullptr || worker->phase == core::WorkerPhase::kStarting) return orders;
   const core::Job& job = *state.find_job(worker->job);
-  const bool member = contains(job.membership.members, id);
+  const bool member = core::contains(job.membership.members, id);
   if (!member && worker->phase != core::WorkerPhase::kLeaving) return orders;
   if (const auto notice = notice_of(state, *worker, state.now)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *notice}});

@@ -21,7 +21,7 @@ using Order = std::variant<StartOrder, api::StopWorker, api::ToWorkerOrder, api:
 // Dropped if the node is not connected: what still applies is sent again when it is.
 struct NodeOrder {
   NodeId node;
-  Order what;
+  Order order;
 };
 
 }  // namespace tidepool::leader

@@ -47,7 +47,7 @@ void TurnBatch::let_ended_go() {
 
 void TurnBatch::order(const std::vector<NodeOrder>& orders) {
   for (const NodeOrder& each : orders) {
-    if (auto message = message_of(each.what)) order(NodeMessage{each.node, *std::move(message)});
+    if (auto message = message_of(each.order)) order(NodeMessage{each.node, *std::move(message)});
   }
 }
 

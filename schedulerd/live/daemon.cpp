@@ -143,12 +143,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
 
 Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   if (recovered.clock) TP_TRY(state_dir_.has_cluster_id());
-  auto history = SqliteHistory::open(state_dir_.file("journal.db"));
-  if (!history.ok()) return history.error();
-  history_ = *std::move(history);
-  auto reads = JournalReads::open(state_dir_.file("journal.db"));
-  if (!reads.ok()) return reads.error();
-  reads_ = *std::move(reads);
+  TP_TRY(open_reads());
   TP_TRY(prepare_admin_token());
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
@@ -159,6 +154,22 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   const auto cluster = state_dir_.cluster_id();
   if (!cluster.ok()) return cluster.error();
   TP_TRY(make_gateway(*cluster, recovered.engine.view()));
+  make_loop(std::move(recovered), setup);
+  TP_TRY(pools_.prepare(config_.pools, *cluster, publisher_, inbox_));
+  return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
+}
+
+Status Daemon::open_reads() {
+  auto history = SqliteHistory::open(state_dir_.file("journal.db"));
+  if (!history.ok()) return history.error();
+  history_ = *std::move(history);
+  auto reads = JournalReads::open(state_dir_.file("journal.db"));
+  if (!reads.ok()) return reads.error();
+  reads_ = *std::move(reads);
+  return ok_status();
+}
+
+void Daemon::make_loop(Recovered recovered, const Setup& setup) {
   evaluator_ = std::make_unique<PolicyEvaluator>(PolicyEvaluator::Setup{.parts = setup.parts,
                                                                         .host_program = setup.host_program,
                                                                         .allow_native = config_.allow_native_policies,
@@ -179,8 +190,6 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
                       .reuse = unsteady.reuse,
                       .longest = unsteady.longest});
   loop_->set_detector(std::string(setup.parts.stragglers.usual->name()));
-  TP_TRY(pools_.prepare(config_.pools, *cluster, publisher_, inbox_));
-  return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
 }
 
 Status Daemon::make_gateway(const std::string& cluster, const core::ClusterState& state) {
@@ -227,9 +236,9 @@ Status Daemon::prepare_policy_file() {
   const auto runnable = make_runnable(*version, nlohmann::json::object());
   if (!runnable.ok()) return invalid_argument(config_.policy_file + ": " + runnable.error().message);
   const core::PolicyFileRef& ref = runnable->ref;
-  TP_TRY(command(StorePolicyVersion{*version}));
-  TP_TRY(command(NotePolicyChecks{ref.name, ref.version, examined->checks}));
-  return command(ActivatePolicy{ref});
+  TP_TRY(command(leader::StorePolicyVersion{*version}));
+  TP_TRY(command(leader::NotePolicyChecks{ref.name, ref.version, examined->checks}));
+  return command(leader::ActivatePolicy{ref});
 }
 
 Status Daemon::start() {

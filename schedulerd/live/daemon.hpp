@@ -94,6 +94,9 @@ class Daemon final : public Service {
   };
   Daemon(Config config, Opened opened, const std::optional<StoredClock>& clock);
   [[nodiscard]] Status prepare(Recovered recovered, const Setup& setup);
+  [[nodiscard]] Status open_reads();
+  // With all that it and the handlers ask beside it.
+  void make_loop(Recovered recovered, const Setup& setup);
   [[nodiscard]] Status make_gateway(const std::string& cluster, const core::ClusterState& state);
   // Looks the file of --policy over and puts it in charge, as the first thing that the loop learns.
   [[nodiscard]] Status prepare_policy_file();

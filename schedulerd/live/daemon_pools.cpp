@@ -7,6 +7,7 @@
 
 #include "base/digest.hpp"
 #include "core/words/wording.hpp"
+#include "schedulerd/live/providers/provider_table.hpp"
 
 namespace tidepool::live {
 namespace {

@@ -65,7 +65,7 @@ Status Loop::turn(std::chrono::microseconds patience) {
   for (const auto& note : result->notes) log_note(note);
   if (auto begun = begin_shadow(result->rows, now)) shadow = std::move(begun);
   result->changed = result->changed || shadow;
-  const Asked asked = asked_after(*result, now);
+  const DueRounds due = rounds_due_after(*result, now);
   TP_TRY(hand_over({.time = {.now = now, .wall = links_.clock.wall()},
                     .clock = links_.clock.stored(),
                     .result = *std::move(result),
@@ -74,7 +74,7 @@ Status Loop::turn(std::chrono::microseconds patience) {
                     .state = state(),
                     .picture = {},
                     .took = {.round = links_.clock.now() - now, .commit = {}, .stages = stages_}}));
-  ask_policies(asked);
+  ask_policies(due);
   return ok_status();
 }
 

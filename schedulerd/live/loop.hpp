@@ -67,8 +67,8 @@ class Loop {
     std::vector<TurnWriter::Done> answers;  // by item; empty where none is awaited
     std::vector<PolicyComparedItem> comparisons;
   };
-  // What of a turn matters to policy files.
-  struct Asked {
+  // What policy files are to be asked after a turn.
+  struct DueRounds {
     Instant now;
     std::optional<std::int64_t> round;  // of the active one, to be asked now
     bool shadow_due = false;
@@ -79,9 +79,9 @@ class Loop {
   [[nodiscard]] Status hand_over(TurnWriter::Turn turn);
   [[nodiscard]] std::shared_ptr<const Published> picture(Instant now);
   // Policy files.
-  [[nodiscard]] static Asked asked_after(const leader::TurnResult& result, Instant now);
-  void ask_policies(const Asked& asked);
-  void ask_shadow(const Asked& asked);
+  [[nodiscard]] static DueRounds rounds_due_after(const leader::TurnResult& result, Instant now);
+  void ask_policies(const DueRounds& due);
+  void ask_shadow(const DueRounds& due);
   [[nodiscard]] std::shared_ptr<const RunnablePolicy> runnable(const core::PolicyFileRef& ref,
                                                                std::shared_ptr<const RunnablePolicy>& kept);
   // The report to be kept; none = as it was.

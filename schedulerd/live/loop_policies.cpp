@@ -33,7 +33,7 @@ std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& 
   return kept = std::make_shared<const RunnablePolicy>(*std::move(made));
 }
 
-Loop::Asked Loop::asked_after(const leader::TurnResult& result, Instant now) {
+Loop::DueRounds Loop::rounds_due_after(const leader::TurnResult& result, Instant now) {
   const auto rests = [](const core::Event& event) { return event.type == "generation.switched"; };
   const auto brings_rest = [&](const leader::TurnRow& row) {
     const auto* learnt = std::get_if<leader::FactRow>(&row);
@@ -44,13 +44,13 @@ Loop::Asked Loop::asked_after(const leader::TurnResult& result, Instant now) {
           .shadow_due = result.planned || std::any_of(result.rows.begin(), result.rows.end(), brings_rest)};
 }
 
-void Loop::ask_policies(const Asked& asked) {
+void Loop::ask_policies(const DueRounds& due) {
   if (links_.asker == nullptr) return;
-  ask_shadow(asked);
-  if (!asked.round) return;
+  ask_shadow(due);
+  if (!due.round) return;
   const core::PolicyFileRef& active = *state().deployment.active;
-  const std::int64_t number = *asked.round;
-  const Instant now = std::max(asked.now, state().now);
+  const std::int64_t number = *due.round;
+  const Instant now = std::max(due.now, state().now);
   const auto policy = runnable(active, active_file_);
   policies::host::RoundAsked round{.state = state(), .now = now, .file = active, .number = number};
   const bool is_asked = policy && links_.asker->ask(policy, std::move(round));
@@ -63,11 +63,11 @@ void Loop::ask_policies(const Asked& asked) {
 // rest, because no policy resizes one that is changing its size, and after a while, because time alone frees others.
 // One that was at its deadline rests for that while: its process would take a core from the one that decides, at every
 // decision.
-void Loop::ask_shadow(const Asked& asked) {
+void Loop::ask_shadow(const DueRounds& due) {
   const core::PolicyDeployment& deployment = state().deployment;
   if (!deployment.shadow) return;
-  const Instant now = std::max(asked.now, state().now);
-  shadow_due_ = shadow_due_ || asked.shadow_due || now - shadow_asked_at_ >= kShadowEvery;
+  const Instant now = std::max(due.now, state().now);
+  shadow_due_ = shadow_due_ || due.shadow_due || now - shadow_asked_at_ >= kShadowEvery;
   // One that is still busy with the round before is asked when that is done: its answer begins a turn.
   if (!shadow_due_ || shadow_busy_ || now < shadow_rests_until_) return;
   const auto policy = runnable(*deployment.shadow, shadow_file_);

@@ -14,7 +14,7 @@ import sys
 # any two folders, whatever their depth, arrows go one way only: cycle_findings().
 CORE = ["core/money", "core/state", "core/words", "core/codec", "core/tenants", "core/facts", "core/place",
         "core/provision", "core/validate", "core/decide", "core/engine", "core/explain"]
-LIVE = [f"schedulerd/live/{part}" for part in ("setup", "service", "store", "policies", "agents", "providers")]
+LIVE = [f"schedulerd/live/{part}" for part in ("service", "providers", "setup", "store", "policies", "agents")]
 MAY_INCLUDE = {
     "base": [],
     "tls": ["base"],
@@ -44,16 +44,15 @@ MAY_INCLUDE = {
     "sim": ["base", "api", *CORE, "policies", "straggler", "schedulerd/leader", "workers/agent/state"],
     "studies": ["base", *CORE, "policies", "forecast", "straggler", "sim"],
     # The daemon's impure half, likewise in an order; its folders see what is below them, the loop sees all but http.
-    "schedulerd/live/setup": ["base", "tls", "api"],
     "schedulerd/live/service": ["base", "api", *CORE, "policies/host", "forecast", "schedulerd/leader"],
+    "schedulerd/live/providers": ["base", *CORE, "policies/host", "schedulerd/leader", "schedulerd/live/service"],
+    "schedulerd/live/setup": ["base", "tls", "api", "schedulerd/live/providers"],
     "schedulerd/live/store": ["base", "api", *CORE, "policies", "policies/host", "schedulerd/leader",
                               "schedulerd/live/setup", "schedulerd/live/service"],
     "schedulerd/live/policies": ["base", *CORE, "policies", "policies/host", "schedulerd/leader",
                                  "schedulerd/live/setup", "schedulerd/live/service", "schedulerd/live/store"],
     "schedulerd/live/agents": ["base", "tls", "api", *CORE, "policies/host", "schedulerd/leader",
                                "schedulerd/live/setup", "schedulerd/live/service"],
-    "schedulerd/live/providers": ["base", *CORE, "policies/host", "schedulerd/leader", "schedulerd/live/setup",
-                                  "schedulerd/live/service"],
     "schedulerd/live": ["base", "tls", "api", *CORE, "policies", "policies/host", "forecast", "straggler", "schedulerd/leader",
                         *LIVE],
     "schedulerd/live/http": ["base", "tls", "api", *CORE, "policies", "policies/host", "forecast", "straggler", "schedulerd/leader",

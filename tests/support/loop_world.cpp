@@ -43,7 +43,7 @@ core::JobSpec elastic_job(const std::string& name) {
 
 live::CommandItem submit(const std::string& name, const std::string& key,
                          std::function<void(Result<live::Receipt>)> done) {
-  live::Command command{.body = live::SubmitJob{elastic_job(name)}, .actor = "t"};
+  live::Command command{.body = leader::SubmitJob{elastic_job(name)}, .actor = "t"};
   if (!key.empty()) command.idempotency = {.key = key, .token_id = "t", .request_hash = name};
   return {std::move(command), std::move(done)};
 }

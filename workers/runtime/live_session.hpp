@@ -115,6 +115,7 @@ class LiveSession final : public Session {
   void enter_newest();
   [[nodiscard]] std::optional<CommBuilder::Built> build_newest();
   [[nodiscard]] bool take_part_in(CommBuilder::Built& built);
+  void begin_generation(const Generation& built);
   void give_up(const Error& error);
   void prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome);
   void start_build(const Generation& newest, bool trains);

@@ -154,7 +154,19 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
     give_up(planned.error());
     return false;
   }
-  generation_ = built.generation;
+  begin_generation(built.generation);
+  if (outcome->restored) {
+    unreported_audits_.clear();  // their epochs may be gone through again
+    restored();
+  }
+  report_unreported_audits(generation_.after_failure && outcome->bytes_moved > 0 && !outcome->received);
+  reports_.restart(Clock::now());
+  return true;
+}
+
+// What is agreed on, counted and shared out within a generation begins anew.
+void LiveSession::begin_generation(const Generation& built) {
+  generation_ = built;
   // The worker that took the last checkpoint is dead, perhaps in the middle of writing it: it is taken again.
   if (generation_.after_failure && checkpoint_by_ && generation_.rank_of(checkpoint_by_) < 0) {
     checkpoint_wanted_ = true;
@@ -168,13 +180,6 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   in_flight_ = 0;
   first_commit_here_ = true;
   if (link_) link_->set_generation(generation_.number);
-  if (outcome->restored) {
-    unreported_audits_.clear();  // their epochs may be gone through again
-    restored();
-  }
-  report_unreported_audits(generation_.after_failure && outcome->bytes_moved > 0 && !outcome->received);
-  reports_.restart(Clock::now());
-  return true;
 }
 
 }  // namespace tidepool::runtime

@@ -59,13 +59,13 @@ void send_node_command(Rest& rest, Call call, CommandBody body, NodeId id) {
 
 void set_cordon(Rest& rest, Call call, bool cordoned) {
   const auto id = node_to_change(call);
-  if (id) send_node_command(rest, std::move(call), CordonNode{*id, cordoned}, *id);
+  if (id) send_node_command(rest, std::move(call), leader::CordonNode{*id, cordoned}, *id);
 }
 
 // Every field may be left out.
-DrainNode read_drain(const json& body, NodeId node, std::vector<FieldError>& errors) {
+leader::DrainNode read_drain(const json& body, NodeId node, std::vector<FieldError>& errors) {
   ObjectReader in(body, "", errors);
-  DrainNode drain{.node = node, .within = {}, .reason = {}};
+  leader::DrainNode drain{.node = node, .within = {}, .reason = {}};
   const auto within = parse_duration(in.text("deadline", kDrainDeadline));
   drain.reason = read_reason(in);
   in.finish();
@@ -150,7 +150,7 @@ void drain_node(Rest& rest, Call call) {
   const auto body = call.request.body.empty() ? Result<json>(json::object()) : parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
   std::vector<FieldError> errors;
-  DrainNode drain = read_drain(body.value(), *id, errors);
+  leader::DrainNode drain = read_drain(body.value(), *id, errors);
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidDrain", .detail = errors.front().message, .errors = errors});
   }
@@ -159,12 +159,12 @@ void drain_node(Rest& rest, Call call) {
 
 void undrain_node(Rest& rest, Call call) {
   const auto id = node_to_change(call);
-  if (id) send_node_command(rest, std::move(call), UndrainNode{*id}, *id);
+  if (id) send_node_command(rest, std::move(call), leader::UndrainNode{*id}, *id);
 }
 
 void clear_node_faults(Rest& rest, Call call) {
   const auto id = node_to_change(call);
-  if (id) send_node_command(rest, std::move(call), ClearNodeFaults{*id}, *id);
+  if (id) send_node_command(rest, std::move(call), leader::ClearNodeFaults{*id}, *id);
 }
 
 void remove_node(Rest& rest, Call call) {
@@ -174,13 +174,13 @@ void remove_node(Rest& rest, Call call) {
   if (node == nullptr && !call.fail_unless_repeated(no_such_node(call))) return;
   const SeenBy seen_by{*call.seen, call.caller, rest.service().history()};
   const json removed = node == nullptr ? json{{"id", call.id}} : render_node(seen_by, *node);
-  rest.command(std::move(call), RemoveNode{*id},
+  rest.command(std::move(call), leader::RemoveNode{*id},
                [removed](const Receipt&, const Published&) { return json_response(200, removed); });
 }
 
 void release_slots(Rest& rest, Call call) {
   const auto id = node_to_change(call);
-  if (id) send_node_command(rest, std::move(call), ReleaseSlots{*id}, *id);
+  if (id) send_node_command(rest, std::move(call), leader::ReleaseSlots{*id}, *id);
 }
 
 void list_policies(Rest& rest, Call call) {

@@ -6,8 +6,10 @@
 
 namespace tidepool::live::http {
 
-// jobs/job_handlers.cpp
+// lists/job_list.cpp
 void list_jobs(Rest& rest, Call call);
+
+// jobs/job_handlers.cpp
 void submit_job(Rest& rest, Call call);
 void get_job(Rest& rest, Call call);
 void cancel_job(Rest& rest, Call call);
@@ -42,19 +44,40 @@ void job_logs(Rest& rest, Call call);
 
 // cluster_handlers.cpp
 void list_nodes(Rest& rest, Call call);
-void list_pools(Rest& rest, Call call);
 void cordon_node(Rest& rest, Call call);
 void uncordon_node(Rest& rest, Call call);
-void label_node(Rest& rest, Call call);
 void drain_node(Rest& rest, Call call);
 void undrain_node(Rest& rest, Call call);
 void clear_node_faults(Rest& rest, Call call);
 void remove_node(Rest& rest, Call call);
 void release_slots(Rest& rest, Call call);
+void list_policies(Rest& rest, Call call);
+void list_decisions(Rest& rest, Call call);
+void get_decision(Rest& rest, Call call);
+void list_events(Rest& rest, Call call);
+void stream_events(Rest& rest, Call call);
+void snapshot(Rest& rest, Call call);
+void healthz(Rest& rest, Call call);
+void readyz(Rest& rest, Call call);
+void metrics_text(Rest& rest, Call call);
+void openapi_document(Rest& rest, Call call);
+
+// pool_handlers.cpp
+void list_pools(Rest& rest, Call call);
+
+// node_trust_handlers.cpp
+void label_node(Rest& rest, Call call);
+void revoke_node(Rest& rest, Call call);
+void list_node_tokens(Rest& rest, Call call);
+void create_node_token(Rest& rest, Call call);
+void revoke_node_token(Rest& rest, Call call);
+
+// maintenance_handlers.cpp
 void list_maintenance(Rest& rest, Call call);
 void add_maintenance(Rest& rest, Call call);
 void remove_maintenance(Rest& rest, Call call);
-void list_policies(Rest& rest, Call call);
+
+// policies/policy_handlers.cpp
 void add_policy_version(Rest& rest, Call call);
 void list_policy_versions(Rest& rest, Call call);
 void get_policy_version(Rest& rest, Call call);
@@ -66,22 +89,6 @@ void roll_back_policy(Rest& rest, Call call);
 void shadow_policy(Rest& rest, Call call);
 void get_shadow_report(Rest& rest, Call call);
 void diff_policy(Rest& rest, Call call);
-
-void list_decisions(Rest& rest, Call call);
-void get_decision(Rest& rest, Call call);
-void list_events(Rest& rest, Call call);
-void stream_events(Rest& rest, Call call);
-void snapshot(Rest& rest, Call call);
-void healthz(Rest& rest, Call call);
-void readyz(Rest& rest, Call call);
-void metrics_text(Rest& rest, Call call);
-void openapi_document(Rest& rest, Call call);
-
-// node_trust_handlers.cpp
-void revoke_node(Rest& rest, Call call);
-void list_node_tokens(Rest& rest, Call call);
-void create_node_token(Rest& rest, Call call);
-void revoke_node_token(Rest& rest, Call call);
 
 // tenants/tenant_handlers.cpp
 void list_tenants(Rest& rest, Call call);

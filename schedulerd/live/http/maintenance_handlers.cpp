@@ -166,12 +166,13 @@ void add_maintenance(Rest& rest, Call call) {
                       .hint = "nothing was stored",
                       .errors = std::move(errors)});
   }
-  rest.command(std::move(call), AddMaintenance{std::move(window)}, [](const Receipt& receipt, const Published& seen) {
-    const auto& windows = seen.state.maintenance.windows;
-    const auto added = windows.find(window_number(receipt.token_id).value_or(0));
-    return json_response(201,
-                         added == windows.end() ? json{{"id", receipt.token_id}} : render_window(seen, added->second));
-  });
+  rest.command(std::move(call), leader::AddMaintenance{std::move(window)},
+               [](const Receipt& receipt, const Published& seen) {
+                 const auto& windows = seen.state.maintenance.windows;
+                 const auto added = windows.find(window_number(receipt.token_id).value_or(0));
+                 return json_response(
+                     201, added == windows.end() ? json{{"id", receipt.token_id}} : render_window(seen, added->second));
+               });
 }
 
 void remove_maintenance(Rest& rest, Call call) {
@@ -186,7 +187,7 @@ void remove_maintenance(Rest& rest, Call call) {
                   .hint = "GET /v1/maintenance lists them"};
   if (!number) return call.fail(unknown);
   if (!is_known && !call.fail_unless_repeated(std::move(unknown))) return;
-  rest.command(std::move(call), RemoveMaintenance{*number},
+  rest.command(std::move(call), leader::RemoveMaintenance{*number},
                [removed](const Receipt&, const Published&) { return json_response(200, removed); });
 }
 

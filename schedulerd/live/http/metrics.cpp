@@ -121,7 +121,8 @@ struct Metrics::Series {
   void count_forecasts(const Published& seen, const ForecastPicture& newest);
   void observe(const core::Event& event);
   void observe_switch(const nlohmann::json& data);
-  void set_gauges(const Published& seen);
+  void set_job_gauges(const core::ClusterState& state);
+  void set_node_gauges(const core::ClusterState& state);
 };
 
 void Metrics::Series::observe(const core::Event& event) {
@@ -174,42 +175,45 @@ void Metrics::Series::observe_switch(const nlohmann::json& data) {
   redone.Add({{"kind", kind}}).Increment(number_in(data, "steps_redone"));
 }
 
-void Metrics::Series::set_gauges(const Published& seen) {
+void Metrics::Series::set_job_gauges(const core::ClusterState& state) {
   std::map<core::JobState, int> by_state;
   std::map<std::string, int> by_reason;
-  for (const auto& [id, job] : seen.state.jobs) {
+  for (const auto& [id, job] : state.jobs) {
     ++by_state[job->state()];
     if (job->state() == core::JobState::kPending) ++by_reason[std::string(core::name_of(job->verdict.reason))];
   }
-  by_state[core::JobState::kSucceeded] += static_cast<int>(seen.state.ended_counts.succeeded);
-  by_state[core::JobState::kFailed] += static_cast<int>(seen.state.ended_counts.failed);
-  by_state[core::JobState::kCancelled] += static_cast<int>(seen.state.ended_counts.cancelled);
-  for (const auto state : kStates) jobs.Add({{"state", core::to_text(state)}}).Set(by_state[state]);
+  by_state[core::JobState::kSucceeded] += static_cast<int>(state.ended_counts.succeeded);
+  by_state[core::JobState::kFailed] += static_cast<int>(state.ended_counts.failed);
+  by_state[core::JobState::kCancelled] += static_cast<int>(state.ended_counts.cancelled);
+  for (const auto each : kStates) jobs.Add({{"state", core::to_text(each)}}).Set(by_state[each]);
   for (const auto& metric : pending.Collect()) {  // reasons for which no job waits any more go to zero
     for (const auto& sample : metric.metric) by_reason.emplace(sample.label.front().value, 0);
   }
   for (const auto& [reason, count] : by_reason) pending.Add({{"reason", reason}}).Set(count);
+}
+
+void Metrics::Series::set_node_gauges(const core::ClusterState& state) {
   int used = 0;
   int quarantined = 0;
   int away = 0;
   int all = 0;
   std::map<std::string, int> by_node = {{"up", 0},      {"cordoned", 0}, {"draining", 0},
                                         {"drained", 0}, {"unsteady", 0}, {"lost", 0}};
-  for (const auto& [id, node] : seen.state.nodes) {
-    if (seen.state.has_gone(node)) continue;
+  for (const auto& [id, node] : state.nodes) {
+    if (state.has_gone(node)) continue;
     const bool up = node.state == core::NodeState::kUp;
     ++by_node[state_of(node)];
     all += static_cast<int>(node.owners.size());
     if (!up) away += static_cast<int>(node.owners.size());
     for (const WorkerId owner : node.owners) {
       if (!up || !owner) continue;
-      ++(seen.state.find_worker(owner)->held ? quarantined : used);
+      ++(state.find_worker(owner)->held ? quarantined : used);
     }
   }
-  for (const auto& [state, count] : by_node) nodes.Add({{"state", state}}).Set(count);
+  for (const auto& [name, count] : by_node) nodes.Add({{"state", name}}).Set(count);
   slots.Add({{"state", "used"}}).Set(used);
   slots.Add({{"state", "quarantined"}}).Set(quarantined);
-  const int free = static_cast<int>(seen.state.slots_free());
+  const int free = static_cast<int>(state.slots_free());
   slots.Add({{"state", "free"}}).Set(free);
   // Held by no worker, on nodes that take no workers.
   slots.Add({{"state", "closed"}}).Set(all - used - quarantined - free - away);
@@ -283,7 +287,8 @@ void Metrics::count_reset() {
 std::string Metrics::text(const Published& seen, bool shared, const ForecastPicture* forecasts) {
   const std::lock_guard lock(series_->mutex);
   if (forecasts != nullptr) series_->count_forecasts(seen, *forecasts);
-  series_->set_gauges(seen);
+  series_->set_job_gauges(seen.state);
+  series_->set_node_gauges(seen.state);
   series_->tenants.set(seen.state, seen.now, shared);
   series_->pools.set(seen.state.pools);
   return prometheus::TextSerializer().Serialize(series_->registry.Collect());

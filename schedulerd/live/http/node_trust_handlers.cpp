@@ -37,8 +37,8 @@ bool check_label(ObjectReader& in, const std::string& name, const json& value) {
 }
 
 // Null takes a label away.
-LabelNode read_label_changes(const json& body, NodeId node, std::vector<FieldError>& errors) {
-  LabelNode wanted{.node = node, .labels = {}};
+leader::LabelNode read_label_changes(const json& body, NodeId node, std::vector<FieldError>& errors) {
+  leader::LabelNode wanted{.node = node, .labels = {}};
   ObjectReader in(body, "", errors);
   const json labels = in.raw("labels");
   in.finish();
@@ -64,9 +64,9 @@ void read_labels(ObjectReader& in, NodeTerms& terms) {
   }
 }
 
-CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& errors) {
+leader::CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& errors) {
   ObjectReader in(body, "", errors);
-  CreateNodeToken token;
+  leader::CreateNodeToken token;
   const auto lifetime = parse_duration(in.text("ttl", kNodeTokenLife));
   token.uses_max = in.integer("uses", 1, {.low = 1, .high = kUsesMax});
   token.name_prefix = in.text("name_prefix", "");
@@ -142,7 +142,7 @@ void label_node(Rest& rest, Call call) {
   const auto body = parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
   std::vector<FieldError> errors;
-  LabelNode wanted = read_label_changes(body.value(), *id, errors);
+  leader::LabelNode wanted = read_label_changes(body.value(), *id, errors);
   if (!errors.empty()) {
     return call.fail({.status = 422,
                       .code = "InvalidLabels",
@@ -175,7 +175,7 @@ void create_node_token(Rest& rest, Call call) {
   const auto body = call.request.body.empty() ? Result<json>(json::object()) : parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
   std::vector<FieldError> errors;
-  CreateNodeToken token = read_node_token(body.value(), errors);
+  leader::CreateNodeToken token = read_node_token(body.value(), errors);
   if (!errors.empty()) {
     return call.fail({.status = 422,
                       .code = "InvalidNodeToken",
@@ -193,7 +193,7 @@ void create_node_token(Rest& rest, Call call) {
 
 void revoke_node_token(Rest& rest, Call call) {
   const std::string id = call.id;
-  rest.command(std::move(call), RevokeNodeToken{id}, [&rest, id](const Receipt&, const Published& seen) {
+  rest.command(std::move(call), leader::RevokeNodeToken{id}, [&rest, id](const Receipt&, const Published& seen) {
     const auto kept = rest.service().history().node_tokens(id);
     return json_response(200, kept.empty() ? json{{"id", id}} : render_node_token(seen, kept.front()));
   });
@@ -211,7 +211,7 @@ void revoke_node(Rest& rest, Call call) {
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidReason", .detail = errors.front().message, .errors = errors});
   }
-  rest.command(std::move(call), RevokeNode{node, reason}, [&rest, node](const Receipt&, const Published& seen) {
+  rest.command(std::move(call), leader::RevokeNode{node, reason}, [&rest, node](const Receipt&, const Published& seen) {
     const auto known = rest.service().history().node_credentials(node);
     return json_response(200,
                          {{"name", node}, {"access", render_access(seen, known.empty() ? nullptr : &known.front())}});

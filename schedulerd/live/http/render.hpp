@@ -42,7 +42,7 @@ namespace tidepool::live::http {
 // The same of a forecast that was made for the caller alone. `named`: other jobs, as the caller may read of them.
 using JobNames = std::function<std::string(JobId)>;
 [[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told,
-                                         const forecast::Told& of, const JobNames& named);
+                                         const forecast::ToldForecast& of, const JobNames& named);
 
 [[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);

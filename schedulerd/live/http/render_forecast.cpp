@@ -21,7 +21,7 @@ json render_budget(const WallClock& clock, const forecast::BudgetEffect& budget)
 
 }  // namespace
 
-json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::Told& of,
+json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::ToldForecast& of,
                  const JobNames& named) {
   json sizes = json::array();
   for (const forecast::SizeFrom& from : told.sizes) {

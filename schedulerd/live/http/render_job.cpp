@@ -257,7 +257,7 @@ void add_deadline(const SeenBy& seen_by, const core::Job& job, const core::Reaso
     tell_late(told->start->at, " by at least ", ": its start is expected at about ");
   } else if (const bool is_guess = told->basis == forecast::Basis::kUnknown && (told->start || job.size() > 0);
              told->not_before && !is_guess) {
-    const forecast::Told& of = seen_by.forecasts->told;
+    const forecast::ToldForecast& of = seen_by.forecasts->told;
     const std::string ahead = core::span_text((of.until - of.at).to_seconds());
     if (*told->not_before > due) tell(": the forecast looks " + ahead + " ahead and sees no end of it");
   }

@@ -17,7 +17,7 @@ constexpr std::size_t kSecretBytes = 32;
 constexpr Duration kLifetimeMin = Duration::seconds(1);  // tokens expire by whole seconds
 
 struct NewToken {
-  CreateToken command;
+  leader::CreateToken command;
   std::vector<FieldError> errors;
 };
 
@@ -28,7 +28,7 @@ void check_tenant(ObjectReader& in, const std::string& tenant, const core::Tenan
 }
 
 // Not beyond the end of the caller's own token, which is its end where none is asked for.
-void cap_lifetime(ObjectReader& in, const Caller& caller, std::int64_t unix_now, CreateToken& token) {
+void cap_lifetime(ObjectReader& in, const Caller& caller, std::int64_t unix_now, leader::CreateToken& token) {
   if (!caller.expires_unix_s) return;
   const Duration left = Duration::seconds(std::max<std::int64_t>(1, *caller.expires_unix_s - unix_now));
   if (token.lifetime && *token.lifetime > left) {
@@ -134,7 +134,7 @@ void revoke_token(Rest& rest, Call call) {
     const auto revoked = rest.service().history().token(id);
     return json_response(200, revoked ? render_token(*revoked, rest.options().unix_now()) : json{{"id", id}});
   };
-  rest.command(std::move(call), RevokeToken{id, rest.options().unix_now()}, answer);
+  rest.command(std::move(call), leader::RevokeToken{id, rest.options().unix_now()}, answer);
 }
 
 }  // namespace tidepool::live::http

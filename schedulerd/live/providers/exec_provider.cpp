@@ -142,6 +142,12 @@ class ExecProvider final : public NodeProvider {
 
 }  // namespace
 
+// A command of the wrong type has been reported already.
+void check_exec_command(const ProviderFields&, ObjectReader& in) {
+  if (in.has("command")) return;
+  in.fail("command", "Missing", "is needed: the program that the provider exec runs, as a list of texts");
+}
+
 std::unique_ptr<NodeProvider> make_exec_provider(ProviderSetup setup) {
   return std::make_unique<ExecProvider>(std::move(setup));
 }

@@ -4,10 +4,11 @@
 
 #include <memory>
 
-#include "schedulerd/live/providers/node_provider.hpp"
+#include "schedulerd/live/providers/provider_table.hpp"
 
 namespace tidepool::live {
 
+void check_exec_command(const ProviderFields& fields, ObjectReader& in);
 [[nodiscard]] std::unique_ptr<NodeProvider> make_exec_provider(ProviderSetup setup);
 
 }  // namespace tidepool::live

@@ -63,7 +63,4 @@ struct ProviderSetup {
   std::chrono::milliseconds limit{};  // of one call
 };
 
-// Null if there is no provider of that name.
-[[nodiscard]] std::unique_ptr<NodeProvider> make_provider(const std::string& name, ProviderSetup setup);
-
 }  // namespace tidepool::live

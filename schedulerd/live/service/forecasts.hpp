@@ -26,7 +26,7 @@ struct ForecastCosts {
 // Immutable once it is published.
 struct ForecastPicture {
   std::shared_ptr<const Published> of;  // made from this
-  forecast::Told told;
+  forecast::ToldForecast told;
   std::shared_ptr<const forecast::Calibration> calibration;
   ForecastCosts costs;
 };

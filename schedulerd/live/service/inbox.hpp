@@ -56,7 +56,7 @@ using Inbox = EventQueue<InboxItem>;
 // A batch of submits is as much work as its jobs one by one.
 [[nodiscard]] inline std::size_t weight_of(const InboxItem& item) {
   const auto* command = std::get_if<CommandItem>(&item);
-  const auto* batch = command == nullptr ? nullptr : std::get_if<SubmitJobs>(&command->command.body);
+  const auto* batch = command == nullptr ? nullptr : std::get_if<leader::SubmitJobs>(&command->command.body);
   return batch == nullptr ? 1 : std::max<std::size_t>(1, batch->specs.size());
 }
 

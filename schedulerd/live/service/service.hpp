@@ -30,40 +30,10 @@ namespace tidepool::live {
 
 // --- commands: see schedulerd/leader/commands.hpp --------------------------------------------------
 
-using leader::ActivatePolicy;
-using leader::AddMaintenance;
-using leader::CancelJob;
-using leader::ChangeJob;
-using leader::CheckpointJob;
-using leader::ClearNodeFaults;
 using leader::Command;
 using leader::CommandBody;
-using leader::ConfigurePrices;
-using leader::ConfigureTenants;
-using leader::ConfigureTenantsBelow;
-using leader::CordonNode;
-using leader::CreateNodeToken;
-using leader::CreateToken;
-using leader::DrainNode;
 using leader::Idempotency;
-using leader::LabelNode;
-using leader::NotePolicyChecks;
 using leader::Receipt;
-using leader::ReleaseSlots;
-using leader::RemoveMaintenance;
-using leader::RemoveNode;
-using leader::ResizeJob;
-using leader::ResumeJob;
-using leader::RevokeNode;
-using leader::RevokeNodeToken;
-using leader::RevokeToken;
-using leader::RollBackPolicy;
-using leader::ShadowPolicy;
-using leader::StorePolicyVersion;
-using leader::SubmitJob;
-using leader::SubmitJobs;
-using leader::SuspendJob;
-using leader::UndrainNode;
 
 // --- what the journal keeps: see schedulerd/leader/records.hpp -------------------------------------
 

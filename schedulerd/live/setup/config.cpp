@@ -49,6 +49,17 @@ void declare(CLI::App& app, Flags& flags) {
   app.allow_extras();
 }
 
+void apply_local_slots(const std::string& text, ConfigFields& fields) {
+  std::int64_t count = -1;
+  const char* end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, count).ptr != end) count = -1;
+  if (count < 0) {
+    fields.complain("--local-slots", text + " is no number of slots");
+  } else {
+    fields.slots("--local-slots", count);
+  }
+}
+
 void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& reading) {
   Config& config = reading.config;
   ConfigFields fields(config, reading.errors);
@@ -66,16 +77,7 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   fields.duration("--retention", flags.retention, config.retention);
   fields.bytes("--retention-size", flags.retention_size, config.retention_bytes);
-  if (!flags.local_slots.empty()) {
-    std::int64_t count = -1;
-    const char* end = flags.local_slots.data() + flags.local_slots.size();
-    if (std::from_chars(flags.local_slots.data(), end, count).ptr != end) count = -1;
-    if (count < 0) {
-      fields.complain("--local-slots", flags.local_slots + " is no number of slots");
-    } else {
-      fields.slots("--local-slots", count);
-    }
-  }
+  if (!flags.local_slots.empty()) apply_local_slots(flags.local_slots, fields);
   const std::vector<std::string> levels = {"trace", "debug", "info", "warn", "error"};
   if (std::find(levels.begin(), levels.end(), config.log_level) == levels.end()) {
     fields.complain("log level", config.log_level + " is none of trace, debug, info, warn, error");

@@ -1,12 +1,11 @@
 #include "schedulerd/live/setup/pool_config.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <string_view>
 
 #include "base/byte_size.hpp"
 #include "base/word_list.hpp"
+#include "schedulerd/live/providers/provider_table.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -14,40 +13,6 @@ namespace {
 constexpr std::int64_t kSlotsMax = 1024;
 constexpr std::int64_t kNodesMax = 10'000;
 constexpr std::int64_t kWorthPerPrice = 2;  // where the configuration says none
-const std::vector<std::string> kProviderNames = {"exec", "slurm"};
-
-// An option of sbatch with which a pilot is not one job that is found again.
-struct RefusedOption {
-  std::string_view name;
-  char letter;  // 0 = it has none
-  const char* why;
-};
-constexpr const char* kNotSubmitted = "nothing is submitted with it";
-constexpr std::array kRefusedOptions = {
-    RefusedOption{"job-name", 'J', "a pilot is found again by the name that its job is given here"},
-    RefusedOption{"clusters", 'M', "pilots are looked for in one cluster: set SLURM_CLUSTERS for the daemon instead"},
-    RefusedOption{"uid", 0, "pilots are looked for among the jobs of the daemon's user"},
-    RefusedOption{"array", 'a', "a node is one job, and these would be several of one name"},
-    RefusedOption{"requeue", 0, "a pilot that Slurm starts again joins as a node that was taken for lost"},
-    RefusedOption{"wait", 'W', "sbatch would not answer before the pilot has ended"},
-    RefusedOption{"wrap", 0, "the job would not run what \"start\" says"},
-    RefusedOption{"quiet", 'Q', "sbatch would not tell the job's number"},
-    RefusedOption{"test-only", 0, kNotSubmitted},
-    RefusedOption{"usage", 0, kNotSubmitted},
-    RefusedOption{"help", 'h', kNotSubmitted},
-    RefusedOption{"version", 'V', kNotSubmitted},
-};
-
-// Null: it may be given. sbatch takes the first letters of a long name for all of it.
-const RefusedOption* refused_option(std::string_view option) {
-  const bool is_long = option.starts_with("--");
-  const std::string_view name = is_long ? option.substr(2, option.find('=') - 2) : "";
-  if (option.size() < 2 || option.front() != '-' || (is_long && name.empty())) return nullptr;
-  const auto* found = std::find_if(kRefusedOptions.begin(), kRefusedOptions.end(), [&](const RefusedOption& refused) {
-    return is_long ? refused.name.starts_with(name) : refused.letter == option[1];
-  });
-  return found == kRefusedOptions.end() ? nullptr : found;
-}
 
 class PoolReader {
  public:
@@ -87,9 +52,10 @@ class PoolReader {
  private:
   void provider(PoolConfig& pool) {
     pool.provider = in_.required_text("provider");
-    if (std::find(kProviderNames.begin(), kProviderNames.end(), pool.provider) == kProviderNames.end()) {
+    const ProviderKind* kind = provider_kind(pool.provider);
+    if (kind == nullptr) {
       in_.fail("provider", "Invalid",
-               "is \"" + pool.provider + "\" (there are: " + word_list(kProviderNames) +
+               "is \"" + pool.provider + "\" (there are: " + word_list(provider_names()) +
                    "); nodes that come by themselves need no pool");
     }
     if (in_.has("command")) {
@@ -101,43 +67,12 @@ class PoolReader {
       } else {
         in_.fail("command", "WrongType", "must be a list of texts: a program and its arguments");
       }
-    } else if (pool.provider == "exec") {
-      in_.fail("command", "Missing", "is needed: the program that the provider exec runs, as a list of texts");
     }
     if (in_.has("settings")) {
       pool.settings = in_.raw("settings");
       if (!pool.settings.is_object()) in_.fail("settings", "WrongType", "must be an object");
     }
-    if (pool.provider == "slurm") slurm(pool);
-  }
-
-  void slurm(const PoolConfig& pool) {
-    if (!pool.command.empty()) in_.fail("command", "Invalid", "goes with the provider exec");
-    if (!pool.settings.is_object()) return;
-    for (const char* name : {"start", "walltime"}) {
-      const bool told = pool.settings.contains(name) && pool.settings[name].is_string();
-      if (!told)
-        in_.fail("settings", "Missing", std::string("has no text \"") + name + "\", which the provider slurm needs");
-    }
-    for (const auto& [name, value] : pool.settings.items()) {
-      const bool is_list = name == "options" && value.is_array() &&
-                           std::all_of(value.begin(), value.end(), [](const auto& any) { return any.is_string(); });
-      if (name == "start" || name == "walltime" || is_list) continue;
-      in_.fail("settings", "Invalid", name + " is none of start, walltime, and options as a list of texts");
-    }
-    const auto options = pool.settings.find("options");
-    if (options != pool.settings.end() && options->is_array()) sbatch_options(*options);
-  }
-
-  void sbatch_options(const nlohmann::json& options) {
-    for (const nlohmann::json& option : options) {
-      if (!option.is_string()) continue;
-      const RefusedOption* refused = refused_option(option.get_ref<const std::string&>());
-      if (refused == nullptr) continue;
-      in_.fail("settings", "Invalid",
-               "has " + option.get<std::string>() + " among its options (--" + std::string(refused->name) +
-                   " of sbatch): " + refused->why);
-    }
+    if (kind != nullptr) kind->check({.command = pool.command, .settings = pool.settings}, in_);
   }
 
   Money money(const char* name, Money fallback) {

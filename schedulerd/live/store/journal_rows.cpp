@@ -5,7 +5,7 @@
 namespace tidepool::live {
 namespace {
 
-TokenRecord record_of(const CreateToken& made, const RowTime& time) {
+TokenRecord record_of(const leader::CreateToken& made, const RowTime& time) {
   TokenRecord token{.id = made.id,
                     .name = made.name,
                     .role = made.role,

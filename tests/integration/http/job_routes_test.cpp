@@ -463,7 +463,7 @@ TEST_CASE(
   const std::string path = "/v1/jobs/" + id.text();
   const auto label_first = [&](const char* name) {
     fixture.service.before_next_command([&fixture, id, name] {
-      live::Command other{.body = live::ChangeJob{id, {{"labels", {{name, "x"}}}}}, .actor = "t", .idempotency = {}};
+      live::Command other{.body = leader::ChangeJob{id, {{"labels", {{name, "x"}}}}}, .actor = "t", .idempotency = {}};
       fixture.service.submit(std::move(other), [](const Result<live::Receipt>& taken) { REQUIRE(taken.ok()); });
     });
   };

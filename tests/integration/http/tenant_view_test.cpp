@@ -31,7 +31,7 @@ json job_file(const std::string& tenant, int size, int priority) {
 struct Scene {
   explicit Scene(const std::string& policy) : fixture(test_options(), policy) {
     for (int i = 0; i < 100; ++i)
-      fixture.service.submit({.body = live::CancelJob{submit("red", 1, 0)}, .actor = "", .idempotency = {}},
+      fixture.service.submit({.body = leader::CancelJob{submit("red", 1, 0)}, .actor = "", .idempotency = {}},
                              [](const auto&) {});
     fixture.service.join_node(4);
     mine.push_back(submit("red", 4, 0));

@@ -110,14 +110,14 @@ TEST_CASE("a shadow that was at its deadline rests, whatever is decided meanwhil
   const auto turns_until = [&](std::int64_t wanted, std::chrono::milliseconds most) {
     const auto end = std::chrono::steady_clock::now() + most;
     while (rounds() < wanted && std::chrono::steady_clock::now() < end) {
-      command(live::SubmitJob{elastic_job("job")});
+      command(leader::SubmitJob{elastic_job("job")});
       REQUIRE(world.turn({}, std::chrono::milliseconds(5)));
     }
     return rounds();
   };
   REQUIRE(world.turn({world.node.hello()}));
-  command(live::StorePolicyVersion{version});
-  command(live::ShadowPolicy{core::PolicyFileRef{version.name, version.version, "{}"}});
+  command(leader::StorePolicyVersion{version});
+  command(leader::ShadowPolicy{core::PolicyFileRef{version.name, version.version, "{}"}});
   CHECK(turns_until(1, std::chrono::seconds(20 * patience())) == 1);
   CHECK(turns_until(2, std::chrono::milliseconds(500)) == 1);  // ten times what a round takes; the clock stands still
   world.clock.pass(Duration::seconds(30));

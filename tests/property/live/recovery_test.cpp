@@ -45,23 +45,23 @@ live::InboxItem random_wish(const core::ClusterState& state, Rng& rng, Clients& 
     return submit("job-of-" + key, key, clients.expect(key));
   }
   const JobId job(1 + rng.below(state.next_job - 1));
-  live::Command command{.body = live::CancelJob{job}, .actor = "t"};
+  live::Command command{.body = leader::CancelJob{job}, .actor = "t"};
   switch (rng.below(9)) {
-    case 4: command.body = live::DrainNode{NodeId(1), Duration::millis(rng.between(0, 20'000)), "a disk"}; break;
-    case 5: command.body = live::UndrainNode{NodeId(1)}; break;
+    case 4: command.body = leader::DrainNode{NodeId(1), Duration::millis(rng.between(0, 20'000)), "a disk"}; break;
+    case 5: command.body = leader::UndrainNode{NodeId(1)}; break;
     case 7: {
       core::MaintenanceWindow window{
           .selector = {{"node", {sim::node_name(0)}}}, .lead = Duration::seconds(5), .every = {}, .reason = ""};
       window.from_us = core::utc_us(state, state.now) + rng.between(-5'000'000, 20'000'000);
       window.to_us = window.from_us + rng.between(1, 20'000'000);
-      command.body = live::AddMaintenance{std::move(window)};
+      command.body = leader::AddMaintenance{std::move(window)};
       break;
     }
-    case 6: command.body = live::ClearNodeFaults{NodeId(1)}; break;
-    case 0: command.body = live::ResizeJob{job, std::array{0, 1, 2, 3, 4}[rng.below(5)]}; break;
-    case 1: command.body = live::SuspendJob{job}; break;
-    case 2: command.body = live::ResumeJob{job}; break;
-    case 3: command.body = live::CordonNode{NodeId(1), rng.chance(0.3)}; break;
+    case 6: command.body = leader::ClearNodeFaults{NodeId(1)}; break;
+    case 0: command.body = leader::ResizeJob{job, std::array{0, 1, 2, 3, 4}[rng.below(5)]}; break;
+    case 1: command.body = leader::SuspendJob{job}; break;
+    case 2: command.body = leader::ResumeJob{job}; break;
+    case 3: command.body = leader::CordonNode{NodeId(1), rng.chance(0.3)}; break;
     default: break;
   }
   return live::CommandItem{std::move(command), ignore};
@@ -172,8 +172,8 @@ TEST_CASE("a daemon killed while a policy file decides goes on with the same pol
     Clients clients;
     const live::PolicyVersion version = stored_version();
     REQUIRE(world.boot(world.dir / "life-0"));
-    REQUIRE(world.turn({policy_command(live::StorePolicyVersion{version}),
-                        policy_command(live::ActivatePolicy{{{version.name, version.version, "{}"}}})}));
+    REQUIRE(world.turn({policy_command(leader::StorePolicyVersion{version}),
+                        policy_command(leader::ActivatePolicy{{{version.name, version.version, "{}"}}})}));
     REQUIRE(world.state().deployment.active);
     for (int turn = 0; turn < 80; ++turn) {
       world.clock.pass(Duration::millis(rng.between(1, 400)));

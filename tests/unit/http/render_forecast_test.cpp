@@ -271,7 +271,7 @@ TEST_CASE("a plan tells when the job is given slots, and what a budget does to i
 TEST_CASE("the policy file that decides and was not asked is named") {
   forecast::ToldJob told;
   told.sizes = {{minute(0), 0}};
-  forecast::Told of;
+  forecast::ToldForecast of;
   const JobNames unnamed = [](JobId) { return std::string(); };
   CHECK(render_told({}, told, of, unnamed).at("unasked_policy").is_null());
   of.unasked_policy = "capped@0123456789ab";

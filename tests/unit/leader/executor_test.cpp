@@ -34,7 +34,7 @@ template <class Message>
 std::vector<Message> of_kind(const std::vector<NodeOrder>& orders) {
   std::vector<Message> found;
   for (const NodeOrder& order : orders) {
-    if (const auto* message = std::get_if<Message>(&order.what)) found.push_back(*message);
+    if (const auto* message = std::get_if<Message>(&order.order)) found.push_back(*message);
   }
   return found;
 }

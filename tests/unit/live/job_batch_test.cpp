@@ -14,7 +14,7 @@ struct Answer {
 // What a turn with this batch answers.
 Answer submit_batch(LoopWorld& world, std::vector<core::JobSpec> specs, const std::string& key = "") {
   Answer answer;
-  live::Command command{.body = live::SubmitJobs{std::move(specs)}, .actor = "t"};
+  live::Command command{.body = leader::SubmitJobs{std::move(specs)}, .actor = "t"};
   if (!key.empty()) command.idempotency = {.key = key, .token_id = "t", .request_hash = key};
   std::vector<live::InboxItem> items;
   items.emplace_back(live::CommandItem{std::move(command), [&](const Result<live::Receipt>& receipt) {

@@ -61,7 +61,7 @@ struct Scene {
 TEST_CASE("a report that comes after its job's end does not bring the job's pulse back") {
   Scene scene;
   scene.turn(
-      live::CommandItem{{.body = live::CancelJob{scene.job}, .actor = "t"}, [](const Result<live::Receipt>&) {}});
+      live::CommandItem{{.body = leader::CancelJob{scene.job}, .actor = "t"}, [](const Result<live::Receipt>&) {}});
   scene.turn(live::AgentLostItem{scene.world.node.name(), "no agent"});
   REQUIRE(core::is_final(scene.now().state()));
   CHECK(scene.picture()->latest_metrics.empty());

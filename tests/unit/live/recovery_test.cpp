@@ -19,7 +19,7 @@ struct SlowPair {
     core::JobSpec spec = elastic_job("a-job");
     spec.elastic.min = spec.elastic.max = spec.elastic.preferred = 2;
     spec.elastic.sizes = {2};
-    turn(live::CommandItem{{.body = live::SubmitJob{std::move(spec)}, .actor = "t", .idempotency = {}},
+    turn(live::CommandItem{{.body = leader::SubmitJob{std::move(spec)}, .actor = "t", .idempotency = {}},
                            [this](const Result<live::Receipt>& receipt) { job = *receipt->job; }});
     for (const WorkerId worker : {WorkerId(1), WorkerId(2)}) say(worker, api::ReadyMessage{});
     REQUIRE(now().membership.members.size() == 2);

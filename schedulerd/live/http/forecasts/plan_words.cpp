@@ -62,7 +62,7 @@ std::string end_in_words(const forecast::ToldJob& told, const WallClock& clock) 
 }
 
 std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
-  const forecast::Told& of = planned.plan.told;
+  const forecast::ToldForecast& of = planned.plan.told;
   const forecast::ToldJob& told = of.jobs.at(planned.plan.job);
   std::string words;
   if (!told.start && !told.slots_at) {

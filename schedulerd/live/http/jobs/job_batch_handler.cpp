@@ -131,7 +131,7 @@ void submit_jobs(Rest& rest, Call call) {
   if (std::any_of(entries.begin(), entries.end(), is_problem)) {
     return call.fail(batch_problem(call, jobs, refused_of(entries, *call.seen)));
   }
-  SubmitJobs command;
+  leader::SubmitJobs command;
   for (const auto& entry : entries) command.specs.push_back(std::get<core::JobSpec>(entry));
   const auto answer = [&rest, jobs, caller = call.caller](const Receipt& receipt, const Published& seen) {
     return batch_response(receipt, jobs, rest.seen_by(seen, caller));

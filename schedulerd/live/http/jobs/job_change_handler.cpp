@@ -47,7 +47,7 @@ void change_job(Rest& rest, Call call) {
   if (changed.errors.empty() && names_move) check_names(leader::to_file(changed.spec), rest.options(), changed.errors);
   if (!changed.errors.empty()) return call.fail(job_errors(std::move(changed.errors), "change it"));
   if (dry_run.value()) return reply_dry_change(rest, call, *job, std::move(changed.spec));
-  send_job_command(rest, std::move(call), ChangeJob{job->id, patch}, job->id);
+  send_job_command(rest, std::move(call), leader::ChangeJob{job->id, patch}, job->id);
 }
 
 }  // namespace tidepool::live::http

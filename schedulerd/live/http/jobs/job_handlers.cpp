@@ -136,7 +136,7 @@ void submit_job(Rest& rest, Call call) {
   const auto refusal = [tenant = spec.tenant](const Error& error, const Published& seen) {
     return naming_tenant(problem_of_change(error), tenant, seen);
   };
-  rest.command(std::move(call), SubmitJob{std::move(spec)}, answer, refusal);
+  rest.command(std::move(call), leader::SubmitJob{std::move(spec)}, answer, refusal);
 }
 
 void get_job(Rest& rest, Call call) {
@@ -149,7 +149,7 @@ void cancel_job(Rest& rest, Call call) {
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
   const auto job = job_to_change(rest, call);
   if (job == nullptr) return;
-  if (!dry_run.value()) return send_job_command(rest, std::move(call), CancelJob{job->id}, job->id);
+  if (!dry_run.value()) return send_job_command(rest, std::move(call), leader::CancelJob{job->id}, job->id);
   const auto slots = job->membership.workers.size() * static_cast<std::size_t>(job->spec.gpus_per_worker);
   const std::string would = is_final(job->state())
                                 ? "change nothing: the job has ended"
@@ -182,7 +182,7 @@ void resize_job(Rest& rest, Call call) {
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidSize", .detail = errors.front().message, .errors = errors});
   }
-  if (!dry_run.value()) return send_job_command(rest, std::move(call), ResizeJob{job->id, size}, job->id);
+  if (!dry_run.value()) return send_job_command(rest, std::move(call), leader::ResizeJob{job->id, size}, job->id);
   const core::JobResizeRequested fact{job->id, size};
   if (const auto problem = why_refused(*call.seen, fact)) return call.fail(*problem);
   reply_tried(rest, std::move(call), fact);
@@ -190,17 +190,17 @@ void resize_job(Rest& rest, Call call) {
 
 void suspend_job(Rest& rest, Call call) {
   const auto job = job_to_change(rest, call);
-  if (job != nullptr) send_job_command(rest, std::move(call), SuspendJob{job->id}, job->id);
+  if (job != nullptr) send_job_command(rest, std::move(call), leader::SuspendJob{job->id}, job->id);
 }
 
 void resume_job(Rest& rest, Call call) {
   const auto job = job_to_change(rest, call);
-  if (job != nullptr) send_job_command(rest, std::move(call), ResumeJob{job->id}, job->id);
+  if (job != nullptr) send_job_command(rest, std::move(call), leader::ResumeJob{job->id}, job->id);
 }
 
 void checkpoint_job(Rest& rest, Call call) {
   const auto job = job_to_change(rest, call);
-  if (job != nullptr) send_job_command(rest, std::move(call), CheckpointJob{job->id}, job->id);
+  if (job != nullptr) send_job_command(rest, std::move(call), leader::CheckpointJob{job->id}, job->id);
 }
 
 }  // namespace tidepool::live::http

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 void note_checks(Rest& rest, const Call& call, const PolicyVersion& version, const PolicyChecks& checks) {
-  rest.service().submit({.body = NotePolicyChecks{version.name, version.version, checks},
+  rest.service().submit({.body = leader::NotePolicyChecks{version.name, version.version, checks},
                          .actor = call.caller.token_id,
                          .idempotency = {}},
                         [](const Result<Receipt>&) {});
@@ -119,7 +119,7 @@ void add_policy_version(Rest& rest, Call call) {
                       .hint = "choose another name in policy.yaml"});
   }
   if (const auto problem = refuse_native(rest, version)) return call.fail(*problem);
-  rest.command(std::move(call), StorePolicyVersion{version},
+  rest.command(std::move(call), leader::StorePolicyVersion{version},
                [&rest, name = version.name, key = version.version](const Receipt&, const Published& seen) {
                  const auto stored = rest.service().history().policy_version(name, key);
                  if (!stored) return json_response(500, json::object());
@@ -160,7 +160,8 @@ void activate_policy(Rest& rest, Call call) {
   const auto choice = read_policy_choice(call, {"params"});
   if (!choice) return;
   if (call.id == call.seen->active_policy && !names_no_version(call, *choice)) return;
-  if (call.id == call.seen->active_policy) return rest.command(std::move(call), ActivatePolicy{}, policy_status(rest));
+  if (call.id == call.seen->active_policy)
+    return rest.command(std::move(call), leader::ActivatePolicy{}, policy_status(rest));
   for (const PolicyInfo& builtin : rest.options().policies) {
     if (builtin.name != call.id) continue;
     return call.fail({.status = 409,
@@ -168,11 +169,11 @@ void activate_policy(Rest& rest, Call call) {
                       .detail = call.id + " is built in, and the daemon was started with " + call.seen->active_policy,
                       .hint = "restart it: schedulerd --policy " + call.id});
   }
-  use_version<ActivatePolicy>(rest, std::move(call), *choice, true);
+  use_version<leader::ActivatePolicy>(rest, std::move(call), *choice, true);
 }
 
 void roll_back_policy(Rest& rest, Call call) {
-  RollBackPolicy command{call.id, "asked for by token " + call.caller.token_id};
+  leader::RollBackPolicy command{call.id, "asked for by token " + call.caller.token_id};
   rest.command(std::move(call), std::move(command), policy_status(rest));
 }
 
@@ -184,9 +185,9 @@ void shadow_policy(Rest& rest, Call call) {
     if (!shadow || shadow->name != call.id) {
       return call.fail({.status = 409, .code = "NotShadowed", .detail = call.id + " does not run as the shadow"});
     }
-    return rest.command(std::move(call), ShadowPolicy{}, policy_status(rest));
+    return rest.command(std::move(call), leader::ShadowPolicy{}, policy_status(rest));
   }
-  use_version<ShadowPolicy>(rest, std::move(call), *choice, false);
+  use_version<leader::ShadowPolicy>(rest, std::move(call), *choice, false);
 }
 
 void get_shadow_report(Rest& rest, Call call) {

@@ -119,7 +119,7 @@ void put_prices(Rest& rest, Call call) {
                 .etag = prices_etag(set),
                 .try_out = [&] { return try_out(*seen, list); },
                 .command = [&](bool if_unchanged) -> CommandBody {
-                  return ConfigurePrices{list, if_unchanged ? std::optional(set) : std::nullopt};
+                  return leader::ConfigurePrices{list, if_unchanged ? std::optional(set) : std::nullopt};
                 }});
 }
 

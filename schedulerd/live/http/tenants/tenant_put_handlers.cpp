@@ -171,7 +171,7 @@ void put_tenants(Rest& rest, Call call) {
                 .etag = tenants_etag(set),
                 .try_out = [&] { return try_out(*seen, tree); },
                 .command = [&](bool if_unchanged) -> CommandBody {
-                  return ConfigureTenants{tree, if_unchanged ? std::optional(set) : std::nullopt};
+                  return leader::ConfigureTenants{tree, if_unchanged ? std::optional(set) : std::nullopt};
                 }});
 }
 
@@ -186,7 +186,7 @@ void put_tenants_below(Rest& rest, Call call) {
   const Status named = check_new_names(rest, call, after);
   const auto dry_run = read_flag(call, "dry_run");
   if (!named.ok() && dry_run && !dry_run.value()) return call.fail(problem_of(named.error()));
-  ConfigureTenantsBelow command{.above = call.id, .tenants = after.tenants, .limited_to = call.caller.tenant};
+  leader::ConfigureTenantsBelow command{.above = call.id, .tenants = after.tenants, .limited_to = call.caller.tenant};
   json warnings = warnings_of(rest, call, core::with_tenants_below(now, call.id, after.tenants));
   put_settings(rest, std::move(call),
                {.what = "the tenants",

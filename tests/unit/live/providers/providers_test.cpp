@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "schedulerd/live/providers/child_run.hpp"
-#include "schedulerd/live/providers/node_provider.hpp"
+#include "schedulerd/live/providers/provider_table.hpp"
 #include "schedulerd/live/setup/pool_config.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "schedulerd/live/providers/child_run.hpp"
-#include "schedulerd/live/providers/node_provider.hpp"
+#include "schedulerd/live/providers/provider_table.hpp"
 #include "schedulerd/live/providers/slurm_provider.hpp"
 #include "schedulerd/live/setup/pool_config.hpp"
 #include "tests/support/file_text.hpp"
