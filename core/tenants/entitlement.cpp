@@ -138,7 +138,7 @@ class Tree {
           {.cap = std::max(0, wish.wanted - had), .weight = nodes_[children[at]].weight, .offset = wish.loan});
     }
     const Amount kept = std::accumulate(first.begin(), first.end(), Amount{});
-    const Amount closed = parent == nodes_.size() ? std::min(static_cast<Amount>(slots_.closed), kept) : 0;
+    const Amount closed = parent == nodes_.size() && kept > 0 ? static_cast<Amount>(slots_.closed) : 0;
     const Amount left = slots - closed - kept;
     const std::vector<Amount> second = divide_surplus(children, wishes, std::max(Amount{}, left));
     for (std::size_t at = 0; at < children.size(); ++at) shares[children[at]] = first[at] + second[at];

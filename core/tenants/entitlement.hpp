@@ -4,8 +4,8 @@
 //   1. each child is set aside what it wants of its guarantee, and what it does not lend of it;
 //   2. the surplus goes by water level (water_level.hpp) to what each wants beyond that, as far as it may borrow; what
 //      it held beyond its guarantee of late (TenantPlan::loan) counts as filled already. Parts of it that a policy file
-//      claims for some go to these first (surplus.hpp). Closed slots (PoolSlots) stand for none of what is set aside:
-//      the surplus has as many less.
+//      claims for some go to these first (surplus.hpp). Where anything is set aside, closed slots (PoolSlots) are none
+//      of the surplus.
 // A child wants no more than the tenants below it may have together. If nodes are gone and guarantees cannot all be
 // met, they shrink in proportion.
 //

@@ -59,7 +59,7 @@ TEST_CASE("a claim on the surplus is beyond the guarantee, and within what its t
   CHECK(entitlements(nodes, 8) == std::vector{4, 4});
 }
 
-TEST_CASE("slots that are closed stand for none that guarantees set aside, and take nothing from guarantees") {
+TEST_CASE("closed slots are no surplus where guarantees set some aside, and take nothing from guarantees") {
   std::vector<TenantNode> nodes(2);
   nodes[0] = {.parent = -1, .guarantee = 2, .weight = 1, .borrow = std::nullopt, .lend = std::nullopt, .wanted = 8};
   nodes[1] = nodes[0];

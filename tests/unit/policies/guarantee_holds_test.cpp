@@ -155,6 +155,20 @@ TEST_CASE("free slots of a node that a job has to itself do not stand for slots 
   CHECK(pool.held_by("speech") == 3);
 }
 
+TEST_CASE("a guarantee is had back whole where a job that has a node to itself closes more slots than are claimed") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .exclusive_nodes = true}}, 4);
+  core::JobSpec alone = SharedPool::spec("speech", 1);
+  alone.placement.exclusive = true;
+  (void)pool.running(alone);
+  pool.story.node(4);
+  for (int i = 0; i < 4; ++i) (void)pool.running("speech", 1);
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  CHECK(preempted_in(pool.story.decide()) == 2);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+  CHECK(pool.held_by("speech") == 3);
+}
+
 TEST_CASE("slots that a job has to itself and may not grow to are told apart from those that it may") {
   SharedPool pool({{.name = "speech", .exclusive_nodes = true}}, 3);
   core::JobSpec spec = SharedPool::spec("speech", 1);
