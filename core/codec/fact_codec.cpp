@@ -1,4 +1,8 @@
 // Facts as JSON: {"fact": name, field: value, ...}.
+#include <map>
+#include <string_view>
+#include <variant>
+
 #include "base/codec/text_writer.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
@@ -400,17 +404,26 @@ std::string fact_text(const Fact& fact) {
 
 namespace {
 
-// Tries each case of the variant until one has the name.
-template <std::size_t Case = 0>
-Result<Fact> decode_named(const std::string& name, const nlohmann::json& body) {
-  if constexpr (Case == std::variant_size_v<Fact>) {
-    return invalid_argument("/fact \"" + name + "\" is not a fact that this version knows");
-  } else {
-    std::variant_alternative_t<Case, Fact> fact;
-    if (name_of(Fact(fact)) != name) return decode_named<Case + 1>(name, body);
-    TP_TRY(codec::decode(body, "", fact));
-    return Fact(std::move(fact));
-  }
+using DecodeFact = Result<Fact> (*)(const nlohmann::json& body);
+
+template <class F>
+Result<Fact> decode_fact(const nlohmann::json& body) {
+  F fact;
+  TP_TRY(codec::decode(body, "", fact));
+  return Fact(std::move(fact));
+}
+
+// By the name of the fact.
+template <class... Facts>
+std::map<std::string_view, DecodeFact> decoders_of(const std::variant<Facts...>*) {
+  return {{name_of(Facts{}), &decode_fact<Facts>}...};
+}
+
+Result<Fact> decode_named(std::string_view name, const nlohmann::json& body) {
+  static const auto decoders = decoders_of(static_cast<const Fact*>(nullptr));
+  const auto found = decoders.find(name);
+  if (found != decoders.end()) return found->second(body);
+  return invalid_argument("/fact \"" + std::string(name) + "\" is not a fact that this version knows");
 }
 
 }  // namespace
@@ -439,7 +452,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   const bool names_file = *name == name_of(PolicyActivated{}) || *name == name_of(PolicyShadowed{});
   if (names_file && body.contains("file")) tell_no_later_hooks(body["file"]);
   if (*name == name_of(PolicyAnswered{}) && body.contains("round")) tell_no_later_answers(body["round"]);
-  return decode_named(name->get<std::string>(), body);
+  return decode_named(name->get_ref<const std::string&>(), body);
 }
 
 }  // namespace tidepool::core
