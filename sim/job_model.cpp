@@ -31,7 +31,7 @@ std::int64_t steps_of(const GroundTruth& truth) {
 double step_seconds(const GroundTruth& truth, int size, double slowdown) {
   const double normal = static_cast<double>(truth.global_batch) / throughput_at(truth, size);
   const double waiting = (slowdown - 1) * compute_seconds(truth, size);
-  return normal + waiting;
+  return std::max(1e-6, normal + waiting);
 }
 
 Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng) {

@@ -40,7 +40,7 @@ struct GroundTruth {
 [[nodiscard]] std::int64_t steps_of(const GroundTruth& truth);
 
 // The length of one step at `size`, without noise, when the slowest member computes `slowdown` times longer (1 = none
-// does).
+// does). At least a microsecond.
 [[nodiscard]] double step_seconds(const GroundTruth& truth, int size, double slowdown);
 
 // Draws the length of one step at `size` when the slowest member computes `slowdown` times longer (1 = none does):

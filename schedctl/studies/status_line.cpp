@@ -23,7 +23,8 @@ std::chrono::seconds StatusLine::since_begin() const {
 
 void StatusLine::draw(const std::string& text) {
   if (!shown_) return;
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  // Not wrapped where the terminal is too narrow: of two rows one would be left.
+  std::fprintf(stderr, "\r\033[K\033[?7l%s\033[?7h", text.c_str());
   drawn_ = true;
 }
 

@@ -172,6 +172,18 @@ TEST_CASE("each decision that is written down names its jobs as the rows do") {
   CHECK(nlohmann::json::parse(line).at("name") == replayed->rows[0].name);
 }
 
+TEST_CASE("a name that is no UTF-8 does not end a run whose decisions are written down") {
+  for (const char* simulator : {"live", "rigid"}) {
+    CAPTURE(simulator);
+    sim::SimOptions options{.workload = "t.csv", .cluster = "1x4", .policy = "fifo", .simulator = simulator};
+    options.workload_csv = "name,submit_s,gpus,duration_s\ntrain\xE9,0,1,100\n";
+    options.keep_decisions = true;
+    const auto report = sim::run(options);
+    REQUIRE(report.ok());
+    CHECK(report->decisions_jsonl.find("\"name\":\"train\xEF\xBF\xBD\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("a run tells how far it is, under the engine's rules and in a replay") {
   for (const char* simulator : {"live", "rigid"}) {
     CAPTURE(simulator);

@@ -275,6 +275,7 @@ Result<SimReport> run_elasticflow(const SimOptions& options) {
                  .alone_seconds = [&](std::size_t row, double slots) { return alone_seconds((*jobs)[row], slots); },
                  .wall_s = static_cast<double>(end - begin) * 1e-9,
                  .deadlines_bound = deadlines_bound(*jobs, cluster->slots())});
+  report.score.cluster = options.cluster;
   report.notes = reader.clamped().notes(jobs->size());
   return report;
 }
