@@ -234,7 +234,7 @@ class Offline(unittest.TestCase):
             while piece := os.read(ours, 4096):
                 shown += piece.decode()
         self.assertEqual(run.returncode, 0, shown)
-        self.assertRegex(shown, "^\r\x1b\\[K0 of 5 jobs ended after .* of simulated time, ")
+        self.assertRegex(shown, "^\r\x1b\\[K\x1b\\[\\?7l0 of 5 jobs ended after .* of simulated time, ")
         self.assertTrue(shown.endswith("\r\x1b[K"), shown)
         self.assertEqual(json.loads(run.stdout)["completed"], 5)
         piped = subprocess.run(words, capture_output=True, text=True, timeout=150)
