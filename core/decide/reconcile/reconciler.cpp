@@ -39,14 +39,6 @@ struct KeptRoom {
   int free_slots = 0;  // of it, as many do not come
 };
 
-// A gang of several slots a worker that waits for room which is free or comes free.
-struct WaitingGang {
-  const Job* job;
-  int workers;
-  int reserved_before;   // slots; the others that are reserved since are all that is free
-  bool is_kept = false;  // its nodes are known, so that others may have the rest
-};
-
 class Reconciler {
  public:
   Reconciler(DecisionDraft& draft, const IdSet<JobId>& releasing)
@@ -194,41 +186,6 @@ class Reconciler {
     if (is_choosy(job.spec)) return nodes_.take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
     SlotClaim claim = claim_of(draft_, job, entry.target->size);
-    passes_gang(job, claim) ? claim_beside_gang(entry, std::move(claim)) : claim_slots(entry, std::move(claim));
-  }
-
-  // A guarantee that is none of the gang's tenant covers the claim, of single slots wherever they are.
-  bool passes_gang(const Job& job, const SlotClaim& claim) {
-    const bool may_pass = gang_ && job.state() == JobState::kPending && claim.slots_each == 1 && !claim.types;
-    return may_pass && victims_.limits().covers({job, claim.slots()}, *gang_->job) && keep_for_gang();
-  }
-
-  // Wherever the gang is to be, it takes as many slots: what is left beside it is as much in the next decision.
-  bool keep_for_gang() {
-    if (gang_->is_kept) return true;
-    Job asks = *gang_->job;
-    asks.spec.elastic.sizes = {gang_->workers};
-    const WorkersOn nodes = victims_.reservations().nodes_for(asks);
-    for (const auto& [node, workers] : nodes) victims_.reservations().keep(node, workers * asks.spec.gpus_per_worker);
-    return gang_->is_kept = !nodes.empty();
-  }
-
-  void claim_beside_gang(const TargetedJob& entry, SlotClaim claim) {
-    WaitingGang gang = *std::exchange(gang_, std::nullopt);
-    const int lifted = draft_.reserved() - gang.reserved_before;
-    draft_.reserve(-lifted);
-    gang_waits_ = false;
-    claim_slots(entry, std::move(claim));
-    gang_waits_ = true;
-    gang.reserved_before = draft_.reserved();
-    draft_.reserve(lifted);
-    gang_ = gang;
-  }
-
-  // Slots wherever they are.
-  void claim_slots(const TargetedJob& entry, SlotClaim claim) {
-    const Job& job = *entry.job;
-    const bool starts = job.state() == JobState::kPending;
     if (may_take(claim) && fits_now(claim)) {
       take(entry);
       if (draft_.changed(job.id) || !starts) return;
@@ -238,7 +195,7 @@ class Reconciler {
       if (!draft_.alters(job.id) && !victims_.limits().none()) held_up_.push_back({&job, claim});
       return;
     }
-    reserve(job, claim);
+    reserve(claim);
     victims_.limits().keep_for({job, claim.slots()});
     // On another type it would start smaller.
     if (starts && claim.types) return pending_.leave(entry, lacks_slots(draft_, job));
@@ -266,7 +223,7 @@ class Reconciler {
         held_up_.push_back(std::move(each));
         continue;
       }
-      reserve(*each.job, each.claim);
+      reserve(each.claim);
       victims_.limits().keep_for({*each.job, each.claim.slots()});
     }
   }
@@ -283,8 +240,7 @@ class Reconciler {
     return draft_.usable() >= claim.slots() && draft_.free_slots().room_for(gang) >= claim.workers;
   }
 
-  void reserve(const Job& job, const SlotClaim& claim) {
-    const bool is_first = !is_waited();
+  void reserve(const SlotClaim& claim) {
     reserves_ = true;
     if (claim.types && (claim.slots_each == 1 || !claim.type_reserved.empty())) {
       // Slots of other types are of no use to it; those behind it may have them. Where none of its type is free, there
@@ -296,9 +252,6 @@ class Reconciler {
       return;
     }
     gang_waits_ = gang_waits_ || claim.slots_each > 1;
-    if (is_first && gang_waits_ && job.state() == JobState::kPending && !draft_.state().tenants->empty()) {
-      gang_ = {.job = &job, .workers = claim.workers, .reserved_before = draft_.reserved()};
-    }
     draft_.reserve(gang_waits_ ? draft_.free_slots().free() : claim.slots());
   }
 
@@ -325,9 +278,8 @@ class Reconciler {
   NodeClaims nodes_;
   std::vector<HeldUp> held_up_;
   std::map<JobId, KeptRoom> kept_rooms_;
-  bool reserves_ = false;            // room is kept for a job in line
-  bool gang_waits_ = false;          // one that needs several slots of a node
-  std::optional<WaitingGang> gang_;  // it, where it waits first of all and tenants share the pool
+  bool reserves_ = false;    // room is kept for a job in line
+  bool gang_waits_ = false;  // one that needs several slots of a node
 };
 
 // Only those in line for which there is room and those that must be looked at.

@@ -13,9 +13,7 @@
 //
 // Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. One
 // that waits for slots where its state lies holds up no other. While a job that asks for a type of slot waits, no job
-// behind it takes slots of that type, if they are coming. Behind a gang of several slots a worker that waits first, all
-// wait but claims of single slots that a guarantee covers: these have what is left beside the nodes where it is to be.
-// Reconciling twice changes nothing.
+// behind it takes slots of that type, if they are coming. Reconciling twice changes nothing.
 #pragma once
 
 #include "base/id_set.hpp"

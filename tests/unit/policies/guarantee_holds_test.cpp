@@ -1,5 +1,5 @@
 // What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a program that is
-// started anew each time it fails, a drain that is not over yet, a gang of another tenant that waits.
+// started anew each time it fails, a drain that is not over yet.
 #include <catch2/catch.hpp>
 
 #include <optional>
@@ -116,28 +116,6 @@ TEST_CASE("a job that waits to leave a drained node gives way to a guarantee bef
   CHECK(victim_of(pool.story.decide()) == on_both);
   pool.settle_all();
   CHECK(pool.story.job(claims).size() == 1);
-}
-
-TEST_CASE("a gang that waits for a node keeps no slots from a guarantee but those of the node") {
-  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
-  const JobId leaves = pool.running("speech", 2);
-  const NodeId wide = pool.story.nodes_of(leaves).front();
-  pool.story.node(1);
-  core::JobSpec spec = SharedPool::spec("speech", 1);
-  spec.gpus_per_worker = 2;
-  spec.priority = 100;
-  const JobId gang = pool.submit(spec);
-  REQUIRE(victim_of(pool.story.decide()) == leaves);
-  const JobId borrows = pool.submit(SharedPool::spec("speech", 1));
-  CHECK(names_of(pool.story.decide()).empty());
-  const JobId claims = pool.submit(SharedPool::spec("vision", 1));
-  CHECK(names_of(pool.story.decide()) == "start");
-  CHECK(pool.story.job(claims).state() == core::JobState::kStarting);
-  CHECK(names_of(pool.story.decide()).empty());
-  pool.settle_all();
-  CHECK(pool.story.nodes_of(gang) == std::vector{wide});
-  CHECK(pool.story.job(claims).size() == 1);
-  CHECK(pool.story.job(borrows).state() == core::JobState::kPending);
 }
 
 TEST_CASE("free slots of a node that a job has to itself do not stand for slots of a guarantee") {
