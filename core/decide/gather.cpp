@@ -21,8 +21,6 @@ constexpr int kNodesTried = 8;  // to have one emptied for a job
 
 GangRequest gang_of(DecisionDraft& draft, const Job& job, int workers) {
   GangRequest gang{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
-  gang.steady = true;  // no move is so urgent that it goes to a node that may fail again
-  for (const auto& [node, count] : nodes_of(draft.state(), job.membership.members)) gang.prefer.insert(node);
   gang.slot_types = draft.types_for_more(job);
   // A job that takes any slots does not come to those that others ask for.
   const std::set<std::string>& asked = draft.types_asked_for();
@@ -88,7 +86,9 @@ std::optional<Regrouping> way_together(DecisionDraft& draft, const Job& job, int
   // At least one joins: a job that is apart does not come together with all its workers where they are.
   const int joins_least = std::max(1, workers - job.size());
   if (joins_least * job.spec.gpus_per_worker > draft.usable() || !may_be_gathered(draft, job)) return std::nullopt;
-  const auto wanted = lay_together(draft.free_slots(), together_request(draft, job, workers));
+  TogetherRequest request = together_request(draft, job, workers);
+  request.gang.steady = workers == job.size();  // a move that it can do without
+  const auto wanted = lay_together(draft.free_slots(), request);
   if (!wanted) return std::nullopt;
   Regrouping change = change_to(draft, job, *wanted);
   const bool all_leave = change.leaving.size() == job.membership.members.size();
@@ -245,6 +245,7 @@ std::optional<std::vector<NodeId>> places_of(DecisionDraft& draft, const Clearin
   for (const Neighbour& mover : clearing.movers) {
     std::set<NodeId> except = clearing.kept_free;
     GangRequest gang = gang_of(draft, *mover.job, mover.job->size());
+    gang.steady = true;
     NodeId place;
     do {
       place = draft.free_slots().smallest_with(mover.slots, gang, except);

@@ -122,7 +122,8 @@ std::optional<Instant> resizable_at(const Job& job) {
 bool resize_is_blocked(const Job& job, Instant now) {
   if (job.state() == JobState::kPending) return false;
   const bool steps = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-  if (!steps && !awaits_relaunch(job)) return true;
+  const bool failed_before = awaits_relaunch(job) && now > job.membership.commit.at;
+  if (!steps && !failed_before) return true;
   const auto until = resizable_at(job);
   return until && now < *until;
 }

@@ -30,7 +30,8 @@ inline constexpr double kNoticeable = 1.1;
 [[nodiscard]] std::optional<Instant> resizable_at(const Job& job);
 
 // Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
-// One that waits to start its failed programs anew counts as free: it gives way to guarantees (size_planner.hpp).
+// One that waits to start its failed programs anew counts as free from the moment after the decision to do so: it gives
+// way to guarantees (size_planner.hpp).
 [[nodiscard]] bool resize_is_blocked(const Job& job, Instant now);
 
 // What of a job's specification, and of its program's refusals, a plan may depend on.

@@ -321,7 +321,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (job.last_start_at) first.consider(*job.last_start_at + job.spec.elastic.min_runtime);
   first.consider(next_replacement(job));
   const bool unplanned = job.planned && job.planned->target.size == 0;
-  if (unplanned && awaits_relaunch(job)) first.consider(job.membership.commit.at + Duration::micros(1));
+  if (job.planned && awaits_relaunch(job)) first.consider(job.membership.commit.at + Duration::micros(1));
   first.consider(unplanned ? ends_soon_at(job) : std::nullopt);
   first.consider(unplanned ? overdue_at(job) : std::nullopt);
   return first.found();

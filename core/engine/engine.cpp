@@ -52,6 +52,7 @@ struct Engine::Impl {
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
   IdSet<NodeId> draining;                         // nodes that are being drained
   IdSet<NodeId> with_faults;                      // nodes that failed lately
+  std::optional<Instant> faults_due;              // when the first of their faults counts less or no more
   std::optional<Instant> decided_at;              // newest decision accepted
 
   // Results of a reconciliation that changed nothing, reused until an input changes. A decision from scratch neither
@@ -85,11 +86,16 @@ struct Engine::Impl {
     if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
     nodes = digest_of_nodes(state);
     draining = draining_nodes(state);
-    with_faults = nodes_with_faults(state);
+    find_faults();
     work.reset(state);
     move_costs = {};
     for (const auto& [id, job] : state.jobs) follow(id, {.until = state.now});
     if (planner) follow_ended(*planner);
+  }
+
+  void find_faults() {
+    with_faults = nodes_with_faults(state);
+    faults_due = next_faults_due(state, with_faults);
   }
 
   void follow_ended(Planner& follower) const {
@@ -305,7 +311,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
   const Instant since = std::exchange(impl_->state.now, fact.at);
-  follow_steadiness(change, impl_->with_faults);
+  if (impl_->faults_due && *impl_->faults_due <= fact.at) follow_steadiness(change, impl_->with_faults);
   follow_maintenance(change, since, may_change_nodes(fact.fact));
   follow_pool_use(change);
   change.settle_budgets();
@@ -315,7 +321,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
   if (of_nodes) impl_->draining = draining_nodes(impl_->state);
-  if (of_nodes) impl_->with_faults = nodes_with_faults(impl_->state);
+  if (of_nodes || std::holds_alternative<NodeDampingConfigured>(fact.fact)) impl_->find_faults();
   if (impl_->planner && (of_nodes || change.touched().closed)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   const bool is_shared = !impl_->state.tenants->empty();

@@ -188,15 +188,6 @@ int FreeSlots::free_of_type(const std::string& slot_type) const {
 
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
   if (gang.workers < 1) return std::nullopt;
-  if (!failed_lately_.empty()) {
-    GangRequest steady = gang;
-    steady.steady = steady.avoid_always = true;
-    if (auto placements = take_any(std::move(steady), next_worker)) return placements;
-  }
-  return take_any(std::move(gang), next_worker);
-}
-
-std::optional<std::vector<WorkerPlacement>> FreeSlots::take_any(GangRequest gang, std::uint64_t& next_worker) {
   if (gang.job != nullptr && is_arranged(gang.job->spec)) return take_arranged(std::move(gang), next_worker);
   if (gang.one_type && has_several_types()) {
     const auto type = type_for(gang);

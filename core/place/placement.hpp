@@ -46,7 +46,7 @@ class FreeSlots {
   explicit FreeSlots(const ClusterState& state, const IdSet<JobId>* exclusive = nullptr);
 
   // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
-  // is taken if the gang does not fit whole. Nodes that have failed lately are used where it fits on no others.
+  // is taken if the gang does not fit whole.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take(GangRequest gang, std::uint64_t& next_worker);
 
   // Takes so many workers on each of these nodes, of so many slots each. Requires: they have that many free ones.
@@ -103,8 +103,6 @@ class FreeSlots {
   [[nodiscard]] int kept_free(JobId job) const;
 
  private:
-  // The same wherever there is room.
-  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take_any(GangRequest gang, std::uint64_t& next_worker);
   // Of a gang whose job is_arranged().
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take_arranged(GangRequest gang, std::uint64_t& next_worker);
   [[nodiscard]] std::size_t left_on(NodeId node) const;  // whichever job it is kept for

@@ -4,9 +4,9 @@
 // Rule: a fault adds 1 to the node's penalty, which halves every `half_life`. Once it is `suppress` or more the node is
 // unsteady: it keeps the workers that it has and gets no new ones. It is steady again when the penalty has fallen to
 // `reuse`, half_life * log2(penalty / reuse) after its newest fault and `longest` after it at the latest. With the
-// numbers below that is three faults within 14 minutes, and then 14 minutes without one. Before that a node with a
-// fault is used last, until the penalty is down to half of `reuse` and its faults are forgotten: 14 minutes after one
-// fault.
+// numbers below that is three faults within 14 minutes, and then 14 minutes without one. No job is moved
+// to a node with a fault that it can do without, until the penalty is down to half of `reuse` and its faults are
+// forgotten: 14 minutes after one fault.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ struct NodeDamping {
 inline constexpr NodeDamping kUsualDamping{.half_life = Duration::seconds(600)};
 
 // What counts as a fault: that the node's agent is lost while nothing has announced it, and that a worker of a job that
-// has run before ends there before it is ready. Of one job's failures to start in a row only the first counts, so that
-// a job that is broken makes no node unsteady. Each counts, of any job, where the agent itself could start nothing.
+// has run before ends there before it is ready. Of one job's failures to start in a row only the first counts, as long
+// as that is not forgotten, so that a job that is broken makes no node unsteady. Each counts, of any job, where the agent itself could start nothing.
 struct NodeFaults {
   double penalty = 0;  // at newest_at
   Instant first_at;    // of those that are counted here: the penalty was forgotten before it

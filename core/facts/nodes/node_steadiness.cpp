@@ -33,8 +33,8 @@ Duration until_steady(const NodeDamping& damping, double penalty) {
   return std::min(damping.longest, time_to_fall(damping, penalty, damping.reuse));
 }
 
-bool are_forgotten(const NodeDamping& damping, const NodeFaults& faults, Instant now) {
-  return faults.newest_at + time_to_fall(damping, faults.penalty, damping.reuse * kForgotten) <= now;
+Instant forgotten_at(const NodeDamping& damping, const NodeFaults& faults) {
+  return faults.newest_at + time_to_fall(damping, faults.penalty, damping.reuse * kForgotten);
 }
 
 NodeFaults one_more(const NodeDamping& damping, const std::optional<NodeFaults>& before, Instant now) {
@@ -151,8 +151,17 @@ void follow_steadiness(StateChange& change, const IdSet<NodeId>& nodes) {
     if (node == nullptr || !node->faults) continue;
     if (node->is_unsteady() && *node->faults->until <= change.at()) become_steady(change, id, false);
     const NodeFaults& faults = *change.state().find_node(id)->faults;
-    if (!faults.until && are_forgotten(change.state().damping, faults, change.at())) forget_faults(change, id);
+    if (!faults.until && forgotten_at(change.state().damping, faults) <= change.at()) forget_faults(change, id);
   }
+}
+
+std::optional<Instant> next_faults_due(const ClusterState& state, const IdSet<NodeId>& nodes) {
+  FirstAfter first;
+  for (const NodeId id : nodes) {
+    const NodeFaults& faults = *state.find_node(id)->faults;
+    first.consider(faults.until.value_or(forgotten_at(state.damping, faults)));
+  }
+  return first.found();
 }
 
 std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& nodes) {

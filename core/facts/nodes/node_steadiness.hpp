@@ -25,8 +25,10 @@ void note_loss(StateChange& change, NodeId node, const std::string& why);
 void note_start(StateChange& change, NodeId node);
 
 [[nodiscard]] IdSet<NodeId> nodes_with_faults(const ClusterState& state);
-// After each fact; `nodes`: those that had faults before it.
+// After a fact at which one of them is due; `nodes`: those that had faults before it.
 void follow_steadiness(StateChange& change, const IdSet<NodeId>& nodes);
+// When the first of these becomes steady or its faults are forgotten.
+[[nodiscard]] std::optional<Instant> next_faults_due(const ClusterState& state, const IdSet<NodeId>& nodes);
 // When the first of these that are unsteady is steady again, if nothing happens until then. No job waits for faults to
 // be forgotten, so that has no moment of its own.
 [[nodiscard]] std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& nodes);
