@@ -235,7 +235,7 @@ std::int64_t PoolDivision::entitle_to_used() {
   for (TenantLeaf* leaf : pool_.leaves) pool_.nodes[leaf->node].wanted = as_slots(leaf->part.used);
   const std::vector<int> shares = entitlements(pool_.nodes, pool_.slots);
   for (TenantLeaf* leaf : pool_.leaves) leaf->part.share = shares[leaf->node];
-  std::int64_t left = pool_.slots.all;
+  std::int64_t left = pool_.slots;
   for (std::size_t i = 0; i < pool_.nodes.size(); ++i) left -= pool_.nodes[i].parent < 0 ? shares[i] : 0;
   return left;
 }

@@ -30,7 +30,7 @@ class PoolDivision {
   struct SharedPool {
     std::vector<TenantNode>& nodes;          // with guarantees and claims; wishes and loans are set here
     const std::vector<TenantLeaf*>& leaves;  // those that have jobs, by name
-    PoolSlots slots = 0;                     // that are shared
+    int slots = 0;                           // that are shared
   };
   // The leaf's planner is asked with this bound (none = without one), and its answer is among TenantLeaf::answers.
   using Ask = std::function<Status(TenantLeaf& leaf, std::optional<int> most)>;

@@ -18,8 +18,8 @@ constexpr double kNoise = 1e-6;      // that sums of doubles leave
 
 class Tree {
  public:
-  Tree(std::vector<TenantNode> nodes, PoolSlots slots)
-      : nodes_(std::move(nodes)), slots_(slots), first_child_(nodes_.size() + 2, 0), wishes_(nodes_.size()) {
+  explicit Tree(std::vector<TenantNode> nodes)
+      : nodes_(std::move(nodes)), first_child_(nodes_.size() + 2, 0), wishes_(nodes_.size()) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       TP_CHECK(nodes_[i].parent < static_cast<int>(i), "a tenant stands after its parent");
       ++first_child_[index_of_parent(i) + 1];
@@ -40,24 +40,22 @@ class Tree {
   }
 
   // What share_out() gives to one node. `shares` has room for all of them.
-  [[nodiscard]] int share_of(std::size_t node, std::vector<int>& shares) const {
+  [[nodiscard]] int share_of(std::size_t node, int slots, std::vector<int>& shares) const {
     const std::size_t above = index_of_parent(node);
-    divide(above, above == nodes_.size() ? of_pool() : share_of(above, shares), shares);
+    divide(above, above == nodes_.size() ? slots : share_of(above, slots, shares), shares);
     return shares[node];
   }
 
   // In whole slots, or exactly.
   template <class Amount>
-  [[nodiscard]] std::vector<Amount> share_out() const {
+  [[nodiscard]] std::vector<Amount> share_out(Amount slots) const {
     std::vector<Amount> shares(nodes_.size(), 0);
-    divide(nodes_.size(), static_cast<Amount>(of_pool()), shares);
+    divide(nodes_.size(), slots, shares);
     for (std::size_t i = 0; i < nodes_.size(); ++i) divide(i, shares[i], shares);
     return shares;
   }
 
  private:
-  [[nodiscard]] int of_pool() const { return std::max(0, slots_.all); }
-
   // The pool stands behind the last node.
   [[nodiscard]] std::size_t index_of_parent(std::size_t i) const {
     return nodes_[i].parent < 0 ? nodes_.size() : static_cast<std::size_t>(nodes_[i].parent);
@@ -137,15 +135,12 @@ class Tree {
       wishes.push_back(
           {.cap = std::max(0, wish.wanted - had), .weight = nodes_[children[at]].weight, .offset = wish.loan});
     }
-    const Amount kept = std::accumulate(first.begin(), first.end(), Amount{});
-    const Amount closed = parent == nodes_.size() && kept > 0 ? static_cast<Amount>(slots_.closed) : 0;
-    const Amount left = slots - closed - kept;
+    const Amount left = slots - std::accumulate(first.begin(), first.end(), Amount{});
     const std::vector<Amount> second = divide_surplus(children, wishes, std::max(Amount{}, left));
     for (std::size_t at = 0; at < children.size(); ++at) shares[children[at]] = first[at] + second[at];
   }
 
   std::vector<TenantNode> nodes_;
-  PoolSlots slots_;
   std::vector<std::size_t> first_child_;  // in children_, by node and the pool
   std::vector<std::size_t> children_;
   std::vector<Wish> wishes_;
@@ -162,18 +157,19 @@ std::vector<bool> leaves_of(const std::vector<TenantNode>& nodes) {
   return is_leaf;
 }
 
-std::vector<int> entitlements(std::vector<TenantNode> nodes, PoolSlots slots) {
-  return Tree(std::move(nodes), slots).share_out<int>();
+std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots) {
+  return Tree(std::move(nodes)).share_out(std::max(0, slots));
 }
 
 struct ChangingShares::Impl {
   Tree tree;
+  int slots;
   std::vector<int> shares;
 };
 
-ChangingShares::ChangingShares(std::vector<TenantNode> nodes, PoolSlots slots) {
+ChangingShares::ChangingShares(std::vector<TenantNode> nodes, int slots) {
   const std::size_t count = nodes.size();
-  impl_ = std::make_unique<Impl>(Impl{Tree(std::move(nodes), slots), std::vector<int>(count, 0)});
+  impl_ = std::make_unique<Impl>(Impl{Tree(std::move(nodes)), std::max(0, slots), std::vector<int>(count, 0)});
 }
 ChangingShares::~ChangingShares() = default;
 
@@ -182,12 +178,12 @@ void ChangingShares::want(std::size_t leaf, int wanted) {
 }
 
 int ChangingShares::of(std::size_t leaf) const {
-  return impl_->tree.share_of(leaf, impl_->shares);
+  return impl_->tree.share_of(leaf, impl_->slots, impl_->shares);
 }
 
-FairShares fair_shares(std::vector<TenantNode> nodes, PoolSlots slots, std::vector<std::int64_t> used_within) {
+FairShares fair_shares(std::vector<TenantNode> nodes, int slots, std::vector<std::int64_t> used_within) {
   std::vector<bool> is_leaf = leaves_of(nodes);
-  return {.even = Tree(std::move(nodes), slots).share_out<double>(),
+  return {.even = Tree(std::move(nodes)).share_out(static_cast<double>(std::max(0, slots))),
           .used_within = std::move(used_within),
           .is_leaf = std::move(is_leaf)};
 }

@@ -4,14 +4,12 @@
 //   1. each child is set aside what it wants of its guarantee, and what it does not lend of it;
 //   2. the surplus goes by water level (water_level.hpp) to what each wants beyond that, as far as it may borrow; what
 //      it held beyond its guarantee of late (TenantPlan::loan) counts as filled already. Parts of it that a policy file
-//      claims for some go to these first (surplus.hpp). Where anything is set aside, closed slots (PoolSlots) are none
-//      of the surplus.
+//      claims for some go to these first (surplus.hpp).
 // A child wants no more than the tenants below it may have together. If nodes are gone and guarantees cannot all be
 // met, they shrink in proportion.
 //
 // Rules. The shares of children add up to no more than their parent has. No slot is left while a tenant wants one that
-// it may have, unless another does not lend it or it is closed. Follows from its input alone; the names of tenants
-// decide nothing.
+// it may have, unless another does not lend it. Follows from its input alone; the names of tenants decide nothing.
 #pragma once
 
 #include <cstddef>
@@ -35,24 +33,16 @@ struct TenantNode {
   std::optional<int> claim = std::nullopt;  // of the surplus, by a policy file; none = the water level decides
 };
 
-// What the pool has.
-struct PoolSlots {
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  PoolSlots(int count, int closed_count = 0) : all(count), closed(closed_count) {}
-  int all;
-  int closed;  // of these, free ones that no other job can have while those that run go on
-};
-
 // By node: no other is below it.
 [[nodiscard]] std::vector<bool> leaves_of(const std::vector<TenantNode>& nodes);
 
-// By node, in slots. Requires: each node stands after its parent.
-[[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, PoolSlots slots);
+// By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.
+[[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots);
 
 // The same where leaves come to want something else one by one: what one has is worked out along its way to the pool.
 class ChangingShares {
  public:
-  ChangingShares(std::vector<TenantNode> nodes, PoolSlots slots);
+  ChangingShares(std::vector<TenantNode> nodes, int slots);
   ~ChangingShares();
   ChangingShares(const ChangingShares&) = delete;
   ChangingShares& operator=(const ChangingShares&) = delete;
@@ -73,8 +63,7 @@ struct FairShares {
   std::vector<std::int64_t> used_within;
   std::vector<bool> is_leaf;
 };
-[[nodiscard]] FairShares fair_shares(std::vector<TenantNode> nodes, PoolSlots slots,
-                                     std::vector<std::int64_t> used_within);
+[[nodiscard]] FairShares fair_shares(std::vector<TenantNode> nodes, int slots, std::vector<std::int64_t> used_within);
 
 // Slots that the leaves use, by node, as those of all nodes.
 [[nodiscard]] std::vector<std::int64_t> summed_up(const std::vector<TenantNode>& nodes, std::vector<std::int64_t> used);

@@ -36,7 +36,7 @@ class SharesIfLent {
       : nodes_(nodes_as_planned(state, places)), slots_(slots_to_share(state)), at_(at) {}
 
   std::vector<TenantNode> nodes_;
-  PoolSlots slots_;
+  int slots_;
   std::size_t at_;  // of the tenant
 };
 

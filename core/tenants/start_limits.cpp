@@ -61,8 +61,7 @@ bool StartLimits::is_entitled(std::size_t leaf, std::int64_t slots, int slots_mo
   if (slots <= nodes_[leaf].guarantee) return true;
   std::vector<TenantNode> nodes = nodes_;
   nodes[leaf].wanted = as_slots(std::max<std::int64_t>(nodes[leaf].wanted, slots));
-  const PoolSlots with_more(slots_.all + slots_more, slots_.closed);
-  return entitlements(std::move(nodes), with_more)[leaf] >= slots;
+  return entitlements(std::move(nodes), slots_ + slots_more)[leaf] >= slots;
 }
 
 }  // namespace tidepool::core

@@ -30,7 +30,7 @@ class StartLimits {
   void add(const Job& job, int least);
   [[nodiscard]] bool is_entitled(std::size_t leaf, std::int64_t slots, int slots_more) const;
 
-  PoolSlots slots_ = 0;  // that tenants share
+  int slots_ = 0;  // that tenants share
   std::vector<TenantNode> nodes_;
   TenantPlaces places_;
   std::vector<Sums> sums_;  // by node

@@ -20,8 +20,7 @@ using TenantPlaces = std::map<std::string, std::size_t, std::less<>>;  // in the
 // The same with what the newest plan found wanted and lent.
 [[nodiscard]] std::vector<TenantNode> nodes_as_planned(const ClusterState& state, const TenantPlaces& places);
 
-// Slots that a plan hands out, or that jobs hold on nodes that take no others. Closed: what is free on nodes that jobs
-// have to themselves, beyond what these may grow to.
-[[nodiscard]] PoolSlots slots_to_share(const ClusterState& state);
+// Slots that a plan hands out, or that jobs hold on nodes that take no others.
+[[nodiscard]] int slots_to_share(const ClusterState& state);
 
 }  // namespace tidepool::core

@@ -59,18 +59,4 @@ TEST_CASE("a claim on the surplus is beyond the guarantee, and within what its t
   CHECK(entitlements(nodes, 8) == std::vector{4, 4});
 }
 
-TEST_CASE("closed slots are no surplus where guarantees set some aside, and take nothing from guarantees") {
-  std::vector<TenantNode> nodes(2);
-  nodes[0] = {.parent = -1, .guarantee = 2, .weight = 1, .borrow = std::nullopt, .lend = std::nullopt, .wanted = 8};
-  nodes[1] = nodes[0];
-  CHECK(entitlements(nodes, {8, 2}) == std::vector{3, 3});
-  CHECK(entitlements(nodes, {8, 6}) == std::vector{2, 2});
-  const ChangingShares shares(nodes, {8, 2});
-  CHECK(shares.of(0) == 3);
-  const FairShares fair = fair_shares(nodes, {8, 2}, {0, 0});
-  CHECK(fair.even == std::vector{3.0, 3.0});
-  nodes[0].guarantee = nodes[1].guarantee = 0;
-  CHECK(entitlements(nodes, {8, 2}) == std::vector{4, 4});
-}
-
 }  // namespace tidepool::core

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/tenants/tenant_nodes.hpp"
 #include "tests/support/shared_pool.hpp"
 
 namespace tidepool::test {
@@ -116,65 +115,6 @@ TEST_CASE("a job that waits to leave a drained node gives way to a guarantee bef
   CHECK(victim_of(pool.story.decide()) == on_both);
   pool.settle_all();
   CHECK(pool.story.job(claims).size() == 1);
-}
-
-TEST_CASE("free slots of a node that a job has to itself do not stand for slots of a guarantee") {
-  SharedPool pool({{.name = "vision", .guarantee = 1}, {.name = "speech", .exclusive_nodes = true}}, 2);
-  core::JobSpec alone = SharedPool::spec("speech", 1);
-  alone.placement.exclusive = true;
-  (void)pool.running(alone);
-  pool.story.node(3);
-  for (int i = 0; i < 3; ++i) (void)pool.running("speech", 1);
-  REQUIRE(pool.story.state().slots_free() == 1);
-  const JobId claims = pool.submit(SharedPool::spec("vision", 1));
-  CHECK(preempted_in(pool.story.decide()) == 1);
-  pool.settle_all();
-  CHECK(pool.story.job(claims).size() == 1);
-  CHECK(pool.held_by("speech") == 3);
-}
-
-TEST_CASE("a guarantee is had back whole where a job that has a node to itself closes more slots than are claimed") {
-  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .exclusive_nodes = true}}, 4);
-  core::JobSpec alone = SharedPool::spec("speech", 1);
-  alone.placement.exclusive = true;
-  (void)pool.running(alone);
-  pool.story.node(4);
-  for (int i = 0; i < 4; ++i) (void)pool.running("speech", 1);
-  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
-  CHECK(preempted_in(pool.story.decide()) == 2);
-  pool.settle_all();
-  CHECK(pool.story.job(claims).size() == 2);
-  CHECK(pool.held_by("speech") == 3);
-}
-
-TEST_CASE("slots that a job has to itself and may not grow to are told apart from those that it may") {
-  SharedPool pool({{.name = "speech", .exclusive_nodes = true}}, 3);
-  core::JobSpec spec = SharedPool::spec("speech", 1);
-  spec.placement.exclusive = true;
-  const JobId alone = pool.running(spec);
-  CHECK(core::slots_to_share(pool.story.state()).all == 3);
-  CHECK(core::slots_to_share(pool.story.state()).closed == 2);
-  spec.elastic.max = 2;
-  spec.elastic.sizes = {1, 2};
-  pool.story.learn(core::JobChanged{alone, spec});
-  CHECK(core::slots_to_share(pool.story.state()).closed == 1);
-}
-
-TEST_CASE("both guarantees of a pool are had back from a job that has a node to itself") {
-  SharedPool pool({{.name = "vision", .guarantee = 2},
-                   {.name = "lab", .guarantee = 2},
-                   {.name = "speech", .exclusive_nodes = true}},
-                  2);
-  core::JobSpec spec = SharedPool::spec("speech", 1);
-  spec.placement.exclusive = true;
-  const JobId alone = pool.running(spec);
-  pool.story.node(2);
-  const JobId first = pool.submit(SharedPool::spec("vision", 2));
-  const JobId second = pool.submit(SharedPool::spec("lab", 2));
-  CHECK(victim_of(pool.story.decide()) == alone);
-  pool.settle_all();
-  CHECK(pool.story.job(first).size() == 2);
-  CHECK(pool.story.job(second).size() == 2);
 }
 
 TEST_CASE("what tenants hold within their guarantees is not taken for another's where nodes are closed") {

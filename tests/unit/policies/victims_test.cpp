@@ -142,7 +142,7 @@ TEST_CASE("a job behind one that waits for its victims is told how many of the f
 TEST_CASE("slots that a decision gives to another job are not told to be free for one that waits") {
   VictimPool pool({4});
   const JobId starts = pool.submit({.min = 3, .max = 3}, 3);
-  const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
+  const JobId waits = pool.submit({.min = 4, .max = 4}, 0);
   REQUIRE(test::names_of(pool.story.decide()) == "start");
   REQUIRE(pool.story.job(starts).membership.workers.size() == 3);
   CHECK(core::sentence(pool.story.job(waits).verdict.reason) == "waits for 4 slots; 1 is free");
