@@ -82,7 +82,6 @@ void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
 std::string jobs_table(const json& jobs, const Style& style) {
   if (jobs.empty()) return "no jobs; submit one with: schedctl submit FILE\n";
   const bool has_forecasts =
-      style.width >= kForecastWidth &&
       std::any_of(jobs.begin(), jobs.end(), [](const json& job) { return job.value("forecast", json()).is_object(); });
   std::vector<Column> columns{{.title = "JOB"},
                               {.title = "NAME", .flexible = true},
@@ -91,7 +90,7 @@ std::string jobs_table(const json& jobs, const Style& style) {
                               {.title = "SIZE", .right = true},
                               {.title = "DONE", .right = true, .spare = 1},
                               {.title = "SAMPLES/S", .right = true, .spare = 3}};
-  if (has_forecasts) columns.push_back({.title = "EXPECTED (UTC)"});
+  if (has_forecasts) columns.push_back({.title = "EXPECTED (UTC)", .needs = kForecastWidth});
   columns.push_back({.title = "WHY", .flexible = true, .least = 12});
   TextTable table(std::move(columns));
   for (const auto& job : jobs) {

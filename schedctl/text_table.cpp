@@ -69,6 +69,7 @@ std::vector<TextTable::Shown> TextTable::cut(std::vector<Shown> shown, std::size
 
 std::vector<TextTable::Shown> TextTable::fitting(const Style& style) const {
   std::vector<Shown> shown = all_columns();
+  std::erase_if(shown, [&](const Shown& each) { return columns_[each.column].needs > style.width; });
   if (style.whole) return shown;
   const auto width = static_cast<std::size_t>(std::max(style.width, 0));
   for (;;) {

@@ -17,6 +17,7 @@ struct Column {
   bool state = false;     // painted by coloured_state()
   int spare = 0;          // the highest is left out first; 0: never
   std::size_t least = 8;  // of a flexible one, and no less than its title
+  int needs = 0;          // left out where the table may not be so wide
 };
 
 class TextTable {

@@ -25,7 +25,7 @@ interface Live {
 
 function useRoute(onToken: (token: string) => void): Route {
   const [route, setRoute] = useState(parseRoute(location.hash));
-  const arrival = useRef<{ place: Place | null } | null>(null);
+  const arrival = useRef<{ place: Place | null; isOther: boolean } | null>(null);
   useEffect(() => {
     let shown = pageKey(parseRoute(location.hash));
     const places = new Places();
@@ -34,7 +34,7 @@ function useRoute(onToken: (token: string) => void): Route {
       if (token !== null) onToken(token);
       const next = parseRoute(location.hash);
       const place = places.move(placeNow());
-      if (pageKey(next) !== shown) arrival.current = { place };
+      arrival.current = { place, isOther: pageKey(next) !== shown };
       shown = pageKey(next);
       setRoute(next);
     };
@@ -43,8 +43,12 @@ function useRoute(onToken: (token: string) => void): Route {
   }, [onToken]);
   // Once what stands on the page is there.
   useLayoutEffect(() => {
-    if (arrival.current !== null) begin(arrival.current.place);
+    if (arrival.current === null) return;
+    const { place, isOther } = arrival.current;
     arrival.current = null;
+    // What has the focus stays on its page.
+    if (isOther) begin(place);
+    else if (place !== null) scrollTo(0, place.top);
   }, [route]);
   const jobName = useSelect((state) => (route.page === "job" ? state.jobs.get(route.id)?.name ?? null : null));
   useEffect(() => { document.title = titleOf(route, jobName); }, [route, jobName]);

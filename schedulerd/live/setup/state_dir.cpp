@@ -44,11 +44,29 @@ std::string holder_of(const std::string& lock_path) {
   return pid.empty() ? "another process" : "process " + pid;
 }
 
+// Absolute, and without a slash at its end.
+std::string full_path(const std::string& path) {
+  std::error_code failed;
+  std::string full = std::filesystem::absolute(path, failed).lexically_normal().string();
+  if (full.size() > 1 && full.back() == '/') full.pop_back();
+  return full;
+}
+
+// The lock goes last: who finds it free before has taken the directory, which then stays.
+void remove_directory(const std::string& path) {
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
+    if (entry.path().filename() != "lock") std::filesystem::remove_all(entry.path(), failed);
+  }
+  ::unlink((path + "/lock").c_str());
+  ::rmdir(path.c_str());
+}
+
 }  // namespace
 
 Result<StateDir> StateDir::open(const std::string& path) {
   std::error_code failed;
-  const std::string full = std::filesystem::absolute(path, failed).lexically_normal().string();
+  const std::string full = full_path(path);
   std::filesystem::create_directories(std::filesystem::path(full).parent_path(), failed);
   const bool made = ::mkdir(full.c_str(), 0700) == 0;
   if (!made && errno != EEXIST) return cannot_use(full, std::strerror(errno));
@@ -59,7 +77,7 @@ Result<StateDir> StateDir::open_temporary() {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = std::string(base == nullptr || *base == '\0' ? "/tmp" : base) + "/tidepool-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) return cannot_use(pattern, std::strerror(errno));
-  return open_in(pattern, true);
+  return open_in(full_path(pattern), true);
 }
 
 Result<StateDir> StateDir::open_in(const std::string& path, bool made) {
@@ -98,8 +116,7 @@ StateDir::StateDir(StateDir&& other) noexcept
     : path_(std::move(other.path_)), made_(std::exchange(other.made_, false)), lock_(std::exchange(other.lock_, -1)) {}
 
 StateDir::~StateDir() {
-  std::error_code failed;
-  if (made_) std::filesystem::remove_all(path_, failed);
+  if (made_) remove_directory(path_);
   if (lock_ >= 0) ::close(lock_);
 }
 

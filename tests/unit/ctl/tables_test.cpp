@@ -40,7 +40,8 @@ TEST_CASE("a table on a terminal names the columns that are left out of it") {
   const json jobs = json::array({example("job.json")});
   const std::string narrow = jobs_table(jobs, {.width = 55, .terminal = true});
   INFO(narrow);
-  CHECK(narrow.ends_with("\ncolumns left out: TENANT, SAMPLES/S (a wider terminal\nor -o json shows them)\n"));
+  CHECK(narrow.ends_with(
+      "\ncolumns left out: TENANT, SAMPLES/S, EXPECTED (UTC) (a\nwider terminal or -o json shows them)\n"));
   CHECK(jobs_table(jobs, {.width = 55}).find("left out") == std::string::npos);
   CHECK(jobs_table(jobs, {.width = 200, .terminal = true}).find("left out") == std::string::npos);
 }

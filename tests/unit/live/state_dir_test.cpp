@@ -33,6 +33,12 @@ TEST_CASE("a directory that was made is removed with what is in it unless it is 
   };
   open_and_write(false);
   CHECK_FALSE(std::filesystem::exists(dir / "state"));
+  {
+    const auto opened = StateDir::open((dir / "state").string() + "/");
+    REQUIRE(opened.ok());
+    CHECK(opened->path() == (dir / "state").string());
+  }
+  CHECK_FALSE(std::filesystem::exists(dir / "state"));
   open_and_write(true);
   CHECK(std::filesystem::exists(dir / "state/agent.token"));
   open_and_write(false);

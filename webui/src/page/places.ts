@@ -1,5 +1,6 @@
 // Where each entry of the history was left: how far its page was scrolled, and which of its links had the focus. The
-// browser would put the page there before what stands on it is drawn again.
+// browser would put the page there before what stands on it is drawn again. A page that is read anew, as that of a job,
+// begins at its top: what it is to show is not there yet.
 export interface Place {
   top: number;
   link: { href: string; nth: number } | null; // nth of the links to there

@@ -52,8 +52,8 @@ export class NeedsFeed implements Feed {
     this.readFailed();
     // It may have been opened while the daemon was gone.
     const isOpen = detail !== null && !isUnknown(this.store.state);
-    const page = detail?.loaded ? { explanation: true, workers: true, metrics: true } : { page: isOpen };
-    this.add({ nodes: true, ...page });
+    if (detail?.loaded) this.add({ nodes: true, explanation: true, workers: true, metrics: true });
+    else this.add(isOpen ? { nodes: true, page: true } : { nodes: true });
   }
 
   stop(): void {
@@ -82,6 +82,7 @@ export class NeedsFeed implements Feed {
     try {
       const job = this.readJob(id);
       if (!this.store.state.jobs.has(id)) await job; // it may not exist
+      if (this.store.state.detail?.missing) this.put({ type: "missing", job: id, problem: null });
       await Promise.all([
         job, this.readMetrics(id), this.readWorkers(id), this.readExplanation(id), this.readSwitches(id),
         this.readHistory(id, Math.max(0, this.store.state.seq - kJobEvents)),

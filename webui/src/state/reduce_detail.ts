@@ -6,7 +6,7 @@ import type { Detail, Refusal, State } from "./model";
 import { withSize } from "./reduce_job";
 
 export type DetailAction =
-  | { type: "missing"; job: string; problem: Refusal }
+  | { type: "missing"; job: string; problem: Refusal | null } // null: it is there after all
   | { type: "loaded"; job: string }
   | { type: "history"; job: string; after: number; events: TideEvent[] }
   | { type: "switches"; job: string; events: TideEvent[] }

@@ -122,7 +122,8 @@ export class Session {
     try {
       return (await this.client.whoami()).role;
     } catch (failure) {
-      if (failure instanceof ApiError && failure.status === 404) return null;
+      // A daemon or a proxy that does not know the question; 401 is about the token.
+      if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500 && failure.status !== 401) return null;
       throw failure;
     }
   }
