@@ -28,8 +28,8 @@ struct NodeDamping {
 inline constexpr NodeDamping kUsualDamping{.half_life = Duration::seconds(600)};
 
 // What counts as a fault: that the node's agent is lost while nothing has announced it, and that a worker of a job that
-// has run before ends there before it is ready. Of one job's failures to start in a row only the first counts, as long
-// as that is not forgotten, so that a job that is broken makes no node unsteady. Each counts, of any job, where the agent itself could start nothing.
+// has run before ends there before it is ready. Of one job's failures to start in a row only the first counts, until it
+// is forgotten: a broken job makes no node unsteady. Each counts, of any job, where the agent could start nothing.
 struct NodeFaults {
   double penalty = 0;  // at newest_at
   Instant first_at;    // of those that are counted here: the penalty was forgotten before it
