@@ -140,12 +140,15 @@ TEST_CASE("a job behind one that waits for its victims is told how many of the f
 }
 
 TEST_CASE("slots that a decision gives to another job are not told to be free for one that waits") {
-  VictimPool pool({4});
-  const JobId starts = pool.submit({.min = 3, .max = 3}, 3);
-  const JobId waits = pool.submit({.min = 4, .max = 4}, 0);
-  REQUIRE(test::names_of(pool.story.decide()) == "start");
-  REQUIRE(pool.story.job(starts).membership.workers.size() == 3);
-  CHECK(core::sentence(pool.story.job(waits).verdict.reason) == "waits for 4 slots; 1 is free");
+  test::Story story;
+  story.node(4);
+  const JobId starts = story.submit({.min = 3, .max = 3});
+  const JobId waits = story.submit({.min = 4, .max = 4});
+  REQUIRE(test::names_of(story.decide()) == "start");
+  REQUIRE(story.job(starts).membership.workers.size() == 3);
+  const std::string told = core::sentence(story.job(waits).verdict.reason);
+  INFO(told);
+  CHECK(told.find("1 is free") != std::string::npos);
 }
 
 TEST_CASE("a job for which others leave already is told to wait for them, and nothing else") {
