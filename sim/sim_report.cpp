@@ -36,8 +36,7 @@ std::string named_decisions(const SimResult& result) {
   for (const std::string& line : result.decision_lines) {
     ordered_json decision = ordered_json::parse(line);
     add_names(decision, names);
-    // Names are of any bytes.
-    lines += decision.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    lines += decision.dump() + "\n";
   }
   return lines;
 }

@@ -121,8 +121,7 @@ void ReplayAccount::note(double now_s, const Job& job, const cluster::Grant& gra
     line["score"] = grant.score;
     line["lost"] = {{"size", best.size}, {"score", best.score}, {"why", core::sentence(best.reason)}};
   }
-  // Names are of any bytes.
-  lines_.push_back(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  lines_.push_back(line.dump());
 }
 
 void ReplayAccount::move(Job& job, double now_s, const cluster::Placement& placement) {

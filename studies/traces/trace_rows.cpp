@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "sim/text_lines.hpp"
@@ -115,12 +117,14 @@ std::string fault_of(const TraceJob& job) {
   return "";
 }
 
-// Without what a CSV cell cannot hold.
+// Without what a cell of CSV or a text in JSON cannot hold: U+FFFD stands for what is no UTF-8.
 std::string plain(std::string text) {
+  bool is_ascii = true;
   for (char& letter : text) {
     if (letter == ',' || letter == '"' || static_cast<unsigned char>(letter) < 0x20) letter = '_';
+    is_ascii = is_ascii && static_cast<unsigned char>(letter) < 0x80;
   }
-  return text;
+  return is_ascii ? text : nlohmann::json::parse(canonical_json(text)).get<std::string>();
 }
 
 double to_micros(double seconds) {

@@ -154,7 +154,8 @@ TEST_CASE("each decision that is written down names its jobs as the rows do") {
   std::istringstream lines(report->decisions_jsonl);
   int named = 0;
   for (std::string line; std::getline(lines, line);) {
-    for (const auto& planned : nlohmann::json::parse(line).at("plan")) {
+    const auto decision = nlohmann::json::parse(line);
+    for (const auto& planned : decision.at("plan")) {
       CHECK(planned.at("name") == names.at(planned.at("job").get<std::string>()));
       ++named;
     }
