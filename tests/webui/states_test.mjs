@@ -141,7 +141,7 @@ test("an outage is said, and what was missed arrives when it ends", () => {
     const banner = page.locator(".banner");
     await banner.getByText("Disconnected").waitFor();
     assert.equal(await page.getByRole("alert").innerText(), "Disconnected");
-    assert.match(await banner.innerText(), /The connection was lost\. What you see is as of \d\d:\d\d:\d\d, (now|\d+ s ago)/);
+    assert.match(await banner.innerText(), /(The connection was lost|The daemon does not answer)\. What you see is as of \d\d:\d\d:\d\d, (now|\d+ s ago)/);
     await shoot(page, "disconnected-wide-light");
     world.jobs.get("job-1").size = 4;
     world.emit("job.resized", { job: "job-1" }, { from: 2, to: 4 });
