@@ -173,8 +173,8 @@ inline void tell_no_later_plan_fields(nlohmann::json& plan) {
 }
 
 inline nlohmann::json encode_tenants(const ClusterState& state) {
-  return codec::encode(
-      StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted, state.budgets});
+  return codec::encode(StoredTenants{static_cast<const TenantTree&>(*state.tenants), state.tenant_uses,
+                                     state.plan.tenants, state.plan.loans_counted, state.budgets});
 }
 
 inline Status take_tenants(nlohmann::json value, ClusterState& state) {
