@@ -9,6 +9,7 @@
 #include "core/facts/throughput.hpp"
 #include "core/place/arrangement.hpp"
 #include "core/state/budget_hold.hpp"
+#include "core/state/job_state.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
@@ -121,9 +122,7 @@ std::optional<Instant> resizable_at(const Job& job) {
 
 bool resize_is_blocked(const Job& job, Instant now) {
   if (job.state() == JobState::kPending) return false;
-  const bool steps = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-  const bool failed_before = awaits_relaunch(job) && now > job.membership.commit.at;
-  if (!steps && !failed_before) return true;
+  if (!runs_unchanged(job) && !may_leave_before_launch(job, now)) return true;
   const auto until = resizable_at(job);
   return until && now < *until;
 }

@@ -37,6 +37,10 @@ bool awaits_relaunch(const Job& job) {
   return runs_on && awaits_launch(job) && job.membership.commit.after_failure && job.membership.stepping_generation > 0;
 }
 
+bool may_leave_before_launch(const Job& job, Instant now) {
+  return awaits_relaunch(job) && now > job.membership.commit.at;
+}
+
 Duration pause_before_launch(const Job& job) {
   if (!job.membership.commit.after_failure) return {};
   const int doublings = std::clamp(job.recovery.restarts - 1, 0, kPauseDoublingsMax);

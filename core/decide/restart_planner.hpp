@@ -18,6 +18,8 @@ void launch_if_stopped(DecisionDraft& draft, const Job& job);
 
 // Its programs ran and have failed, and those of the newest generation have not been told to start.
 [[nodiscard]] bool awaits_relaunch(const Job& job);
+// The same, from the moment after the decision that starts them anew: nothing follows at once from that one.
+[[nodiscard]] bool may_leave_before_launch(const Job& job, Instant now);
 
 // From the commit of the newest generation: nothing, or after a failure 1 s, doubled with each loss so far, at most
 // 60 s; a program that always fails must not keep its nodes busy.

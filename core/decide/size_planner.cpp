@@ -197,13 +197,7 @@ bool keeps_members(const DecisionDraft& draft, const Job& job) {
 
 // It steps with all its members, and is to go on doing so.
 bool steps_on(const DecisionDraft& draft, const Job& job) {
-  const bool steps = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-  return steps && keeps_members(draft, job);
-}
-
-// From the moment after that of the decision that starts them anew: nothing follows at once from that one.
-bool may_leave_before_launch(const DecisionDraft& draft, const Job& job) {
-  return awaits_relaunch(job) && draft.now() > job.membership.commit.at && keeps_members(draft, job);
+  return runs_unchanged(job) && keeps_members(draft, job);
 }
 
 }  // namespace
@@ -224,7 +218,7 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
 bool can_give_up(const DecisionDraft& draft, const Job& job) {
   if (can_change(draft, job)) return true;
   if (draft.alters(job.id)) return false;
-  if (may_leave_before_launch(draft, job)) return true;
+  if (may_leave_before_launch(job, draft.now()) && keeps_members(draft, job)) return true;
   if (!steps_on(draft, job)) return false;
   return leaves_node(draft, job) || (job.spec.resize == ResizeMode::kRestart && is_finishing(draft.state(), job));
 }

@@ -35,8 +35,7 @@ constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its worker
 
 // No change is under way or asked for, so only time may keep it from one.
 bool may_change_in_time(const Job& job) {
-  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
-         !job.requests.suspend && !job.requests.cancel && job.requests.pinned_size == 0;
+  return runs_unchanged(job) && !job.requests.suspend && !job.requests.cancel && job.requests.pinned_size == 0;
 }
 
 // Slots that running jobs give up would let it start.

@@ -7,6 +7,7 @@
 
 #include "core/provision/node_room.hpp"
 #include "core/provision/slot_worth.hpp"
+#include "core/state/job_state.hpp"
 #include "core/state/measured/job_work.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/worker_groups.hpp"
@@ -88,9 +89,8 @@ int SizeStep::slots() const {
 }
 
 bool runs_at_rest(const Job& job) {
-  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
-         !job.progress.finished && !job.requests.cancel && !job.requests.suspend && job.requests.pinned_size == 0 &&
-         !job.hold;
+  return runs_unchanged(job) && !job.progress.finished && !job.requests.cancel && !job.requests.suspend &&
+         job.requests.pinned_size == 0 && !job.hold;
 }
 
 std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more) {

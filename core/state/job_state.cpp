@@ -66,6 +66,10 @@ bool is_active(JobState state) {
   return state == S::kStarting || state == S::kRunning || state == S::kResizing;
 }
 
+bool runs_unchanged(const Job& job) {
+  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
+}
+
 Duration time_to_finish(const Job& job) {
   return std::max(job.spec.elastic.grace, Duration::seconds(600));
 }

@@ -15,6 +15,9 @@ void drop_transition(Job& job);
 // The program's workers are booting, stepping or changing size.
 [[nodiscard]] bool is_active(JobState state);
 
+// It runs with the members of its newest generation, and no change of these is under way.
+[[nodiscard]] bool runs_unchanged(const Job& job);
+
 // After the end of training its programs may go on for so long, to save what came of it: their grace, and ten minutes
 // at least.
 [[nodiscard]] Duration time_to_finish(const Job& job);

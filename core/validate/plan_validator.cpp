@@ -199,8 +199,8 @@ class PlanCheck {
 
   Status resizable(const Job& job) {
     TP_TRY(one_change(job));
-    const bool idle = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-    if (!idle || winds_down(job)) return breaks("OneChangeAtATime", job.id.text() + " is not free to change its size");
+    if (!runs_unchanged(job) || winds_down(job))
+      return breaks("OneChangeAtATime", job.id.text() + " is not free to change its size");
     return ok_status();
   }
 

@@ -8,6 +8,7 @@
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/place/node_wait.hpp"
+#include "core/state/job_state.hpp"
 #include "core/state/node_constraints.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/tidal/planned_targets.hpp"
@@ -28,8 +29,7 @@ Instant read_at(const core::Job& job, const JobRow& row, Instant now) {
 
 // None = it may be preempted, or something else keeps it from that.
 Instant bound_until(const core::Job& job) {
-  const bool is_settled = job.state() == core::JobState::kRunning && job.membership.switched && !job.phase.transition();
-  return is_settled ? core::resizable_at(job).value_or(Instant()) : Instant();
+  return core::runs_unchanged(job) ? core::resizable_at(job).value_or(Instant()) : Instant();
 }
 
 // At most, by its sizes or by a user's request for one.
