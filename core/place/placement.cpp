@@ -53,7 +53,6 @@ FreeSlots::FreeSlots(const ClusterState& state, const IdSet<JobId>* exclusive) :
     if (types_.empty() || *types_.rbegin() != node.slot_type) types_.insert(node.slot_type);
     if (!node.takes_workers()) continue;
     largest_ = std::max(largest_, static_cast<int>(node.owners.size()));
-    if (node.faults) failed_lately_.insert(id);
     if (!kept_.empty() && kept_.contains(id)) continue;
     const std::size_t free = free_in(node);
     if (free > 0) free_of_type_[node.slot_type] += static_cast<int>(free);
@@ -385,7 +384,7 @@ bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
   if (gang.not_for != nullptr && may_run_on(*gang.not_for, node)) return false;
   if (gang.job != nullptr && !may_run_on(*gang.job, node)) return false;
   const bool is_on_it = id == gang.first_on || gang.prefer.contains(id);
-  if (gang.steady && !is_on_it && failed_lately_.contains(id)) return false;
+  if (gang.steady && !is_on_it && node.faults) return false;
   if (!gang.domains.empty() && !gang.domains.contains(domain_of(node, gang.job->spec.placement.key))) return false;
   return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
 }

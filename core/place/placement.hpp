@@ -122,7 +122,6 @@ class FreeSlots {
   const ClusterState& state_;
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
-  IdSet<NodeId> failed_lately_;                  // and take workers
   IdSet<NodeId> closed_;
   IdSet<NodeId> closed_kept_;
   int closed_slots_ = 0;          // that were free

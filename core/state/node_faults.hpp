@@ -4,9 +4,9 @@
 // Rule: a fault adds 1 to the node's penalty, which halves every `half_life`. Once it is `suppress` or more the node is
 // unsteady: it keeps the workers that it has and gets no new ones. It is steady again when the penalty has fallen to
 // `reuse`, half_life * log2(penalty / reuse) after its newest fault and `longest` after it at the latest. With the
-// numbers below that is three faults within 14 minutes, and then 14 minutes without one. No job is moved
-// to a node with a fault that it can do without, until the penalty is down to half of `reuse` and its faults are
-// forgotten: 14 minutes after one fault.
+// numbers below that is three faults within 14 minutes, and then 14 minutes without one. Until the penalty is down to
+// half of `reuse` and the faults are forgotten, 14 minutes after a single one, no job is moved to the node that can do
+// without the move.
 #pragma once
 
 #include <optional>
