@@ -1,12 +1,13 @@
 // What a daemon costs as its queue and its past grow: durable submits per second while 0, 10,000 and 50,000 jobs wait,
-// for 8 and for 64 clients, beside the rate of the same clients in the same run while none waits. One job holds the
-// only slots, so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500,
+// for 8 and for 64 clients, in turns with the same clients at a daemon where none waits. One job holds the only slots,
+// so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500,
 // memory and disk of each, and the start after SIGKILL, each beside its goal.
 // Submits of 8 clients stand beside those to a slurmrestd of Debian's packages, started by hand in the same run
 // (slurm_by_hand): once where all jobs wait, and once where they start on 32 free slots of either; where it is not
 // installed that is skipped. The same clients then submit in batches of 100 (jobs:batch), beside the same slurmrestd,
 // which has no such request.
-// Arguments: how many jobs wait, one figure each; ended=N; slurm=N submits to it, 0 = none.
+// Arguments: how many jobs wait, two figures each; ended=N; slurm=N submits to it, 0 = none; rounds=N of what is
+// measured in turns, of which the middle one counts.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -37,7 +38,7 @@ constexpr int kBatch = 100;       // jobs of one request to jobs:batch
 constexpr int kBatched = 16'000;  // jobs of one figure, in batches
 constexpr int kFillers = 64;      // clients that fill the queue up
 constexpr int kSlurmSlots = 32;   // processors of the nodes of slurm_by_hand
-constexpr int kSlurmRounds = 5;   // in turns
+constexpr int kRounds = 5;        // in turns
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -125,24 +126,34 @@ void occupy(const Daemon& daemon) {
   throw std::runtime_error("the job that is to hold the slots does not run");
 }
 
-void submits_with_a_queue(const std::string& program, const std::vector<int>& queues) {
-  Daemon daemon(program, {"--dev"});
-  occupy(daemon);
-  int waiting = 0;
-  double alone_8 = 0;
-  double alone_64 = 0;
-  for (const int queue : queues) {
-    if (queue > waiting) submit(target_of(daemon), kFillers, queue - waiting);
-    waiting = std::max(waiting, queue);
-    const double with_8 = submit(target_of(daemon), 8, kMeasured);
-    const double with_64 = submit(target_of(daemon), 64, kMeasured);
-    waiting += 2 * kMeasured;
-    if (alone_8 == 0) alone_8 = with_8;
-    if (alone_64 == 0) alone_64 = with_64;
-    const std::string suffix = "_" + std::to_string(queue) + "_waiting";
-    print("submits_8_clients" + suffix, with_8, "1/s", "with_an_empty_queue", alone_8);
-    print("submits_64_clients" + suffix, with_64, "1/s", "with_an_empty_queue", alone_64);
+// Of one daemon, or of several in the same state.
+struct Rates {
+  std::vector<double> with_8;
+  std::vector<double> with_64;
+};
+
+void measure(const Daemon& daemon, Rates& rates) {
+  rates.with_8.push_back(submit(target_of(daemon), 8, kMeasured));
+  rates.with_64.push_back(submit(target_of(daemon), 64, kMeasured));
+}
+
+// In turns with a daemon that has just been started; the queue grows by what is measured.
+void submits_with_a_queue(const std::string& program, int queue, int rounds) {
+  Daemon full(program, {"--dev"});
+  occupy(full);
+  if (queue > 0) submit(target_of(full), kFillers, queue);
+  Rates waiting;
+  Rates none;
+  for (int round = 0; round < rounds; ++round) {
+    Daemon empty(program, {"--dev"});
+    occupy(empty);
+    measure(empty, none);
+    measure(full, waiting);
   }
+  const std::string suffix = "_" + std::to_string(queue) + "_waiting";
+  print("submits_8_clients" + suffix, middle_of(waiting.with_8), "1/s", "with_an_empty_queue", middle_of(none.with_8));
+  print("submits_64_clients" + suffix, middle_of(waiting.with_64), "1/s", "with_an_empty_queue",
+        middle_of(none.with_64));
 }
 
 // `clients` at once, jobs:batch with 100 jobs each; gives the rate of jobs.
@@ -198,9 +209,9 @@ bool submit_in_turns(const std::string& program, int jobs, const std::string& mo
 }
 
 // slurmrestd's rate is up to five times another in runs a minute apart, so each is the middle one of several.
-void submits_beside_slurm(const std::string& program, int jobs, const std::string& mode) {
+void submits_beside_slurm(const std::string& program, int jobs, const std::string& mode, int rounds) {
   Beside rates;
-  for (int round = 0; round < kSlurmRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     if (submit_in_turns(program, jobs, mode, rates)) continue;
     std::fprintf(stderr,
                  "scale_bench: submits beside slurmrestd: skipped, this is not root or Debian's packages slurmctld, "
@@ -304,20 +315,24 @@ int main(int count, char** arguments) {
     std::vector<int> queues;
     int ended = 100'000;
     int slurm = 2'000;
+    int rounds = kRounds;
     for (int i = 1; i < count; ++i) {
       const std::string word = arguments[i];
       if (word.starts_with("ended=")) {
         ended = std::stoi(word.substr(6));
       } else if (word.starts_with("slurm=")) {
         slurm = std::stoi(word.substr(6));
+      } else if (word.starts_with("rounds=")) {
+        rounds = std::stoi(word.substr(7));
       } else {
         queues.push_back(std::stoi(word));
       }
     }
-    submits_with_a_queue(program, queues.empty() ? std::vector<int>{0, 10'000, 50'000} : queues);
+    if (queues.empty()) queues = {0, 10'000, 50'000};
+    for (const int queue : queues) submits_with_a_queue(program, queue, rounds);
     batches_beside_single_submits(program);
     for (const char* mode : {"wait", "run"}) {
-      if (slurm > 0) submits_beside_slurm(program, slurm, mode);
+      if (slurm > 0) submits_beside_slurm(program, slurm, mode, rounds);
     }
     if (ended > 0) past(program, ended);
     return 0;

@@ -144,6 +144,7 @@ HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId i
   json rendered = render_job(seen_by, *job, rest.options().currency);
   add_defaults(rendered, *job);
   HttpResponse response = json_text_response(status, job_text(rendered, file));
+  response.about = about_of(rendered);
   response.headers.emplace_back("ETag", leader::job_etag(*job, file));
   return response;
 }

@@ -35,6 +35,7 @@ struct HttpResponse {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers;  // Content-Length and framing are the server's
   std::string body;
+  std::string about = {};  // for the log alone: what the body is about, from about_of()
 };
 
 }  // namespace tidepool::live::http

@@ -28,6 +28,16 @@ const char* title_of(int status) {
 
 }  // namespace
 
+std::string about_of(const json& body) {
+  std::string about;
+  if (!body.is_object()) return about;
+  for (const char* field : {"id", "name", "code"}) {
+    const auto found = body.find(field);
+    if (found != body.end() && found->is_string()) about += std::string(" ") + field + "=" + canonical_json(*found);
+  }
+  return about;
+}
+
 json problem_document(const Problem& problem, const std::string& path, const std::string& request_id) {
   json errors = json::array();
   for (const auto& error : problem.errors) {
@@ -50,9 +60,11 @@ json problem_document(const Problem& problem, const std::string& path, const std
 }
 
 HttpResponse problem_response(const Problem& problem, const std::string& path, const std::string& request_id) {
+  const json document = problem_document(problem, path, request_id);
   HttpResponse response{.status = problem.status,
                         .headers = {{"Content-Type", "application/problem+json"}, {"Cache-Control", "no-store"}},
-                        .body = canonical_json(problem_document(problem, path, request_id))};
+                        .body = canonical_json(document),
+                        .about = about_of(document)};
   if (problem.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"tidepool\"");
   if (problem.status == 503 || problem.status == 429) response.headers.emplace_back("Retry-After", "1");
   return response;
@@ -91,7 +103,9 @@ Problem problem_of(const Refusal& refusal) {
 }
 
 HttpResponse json_response(int status, const json& body) {
-  return json_text_response(status, canonical_json(body));
+  HttpResponse response = json_text_response(status, canonical_json(body));
+  response.about = about_of(body);
+  return response;
 }
 
 HttpResponse json_text_response(int status, std::string body) {

@@ -35,6 +35,9 @@ struct Problem {
 
 [[nodiscard]] Problem problem_of(const Refusal& refusal);
 
+// What a body names, or the code of a refusal, as ` id="job-7"`; never more of it: an answer may hold a secret.
+[[nodiscard]] std::string about_of(const nlohmann::json& body);
+
 [[nodiscard]] HttpResponse json_response(int status, const nlohmann::json& body);
 // From JSON that is text already.
 [[nodiscard]] HttpResponse json_text_response(int status, std::string body);
