@@ -166,7 +166,6 @@ class DecisionDraft {
     Money dearest;
   };
   [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
-  void note_leaving_workers(const Intent& intent);
   // Jobs that wait are told how many slots are free once this decision has been carried out.
   void tell_what_is_free();
 
