@@ -11,6 +11,7 @@
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/measured/type_records.hpp"
+#include "core/state/membership.hpp"
 #include "core/state/price_cap.hpp"
 #include "core/words/retelling.hpp"
 
@@ -113,6 +114,13 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
   const Blocked blocked{.straggler = straggler_of(intent)};
   carry_out(std::move(intent), reason);
   find(job, reason, target, blocked);
+}
+
+void DecisionDraft::shrink(const Job& job, ShrinkIntent intent, const Reason& reason, const Target* target) {
+  std::vector<WorkerId> members = job.membership.members;
+  std::erase_if(members, [&](WorkerId id) { return contains(intent.leaving_workers, id); });
+  conclude(job, std::move(intent), reason, target);
+  carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
 }
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {

@@ -65,6 +65,8 @@ class DecisionDraft {
   // An intent that says something new about its job is also its verdict. `target`: what its policy weighed, which is
   // told with the verdict; null = nothing.
   void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
+  // The job goes on without these members. None has to boot for that, so the switch follows in the same decision.
+  void shrink(const Job& job, ShrinkIntent intent, const Reason& reason, const Target* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
   // For which jobs those that this decision shrinks give up slots, none of them empty; by the job that does.
