@@ -133,7 +133,7 @@ bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
 // All workers of a job that has to be in one domain leave it, where no other room is left for it there.
 bool move_whole(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const auto& members = job.membership.members;
-  const bool may = job.spec.placement.strategy == TopologyStrategy::kStrictPack && can_hand_on(job);
+  const bool may = is_in_one_domain(job.spec) && can_hand_on(job);
   if (!may || job.spec.scaling.price_cap || draft.usable_for(job) < job.size() * job.spec.gpus_per_worker) return false;
   return move(draft, job, leaving, members);
 }

@@ -67,7 +67,7 @@ void NodeClaims::wait_by_rules(const TargetedJob& entry, const Job& asks) {
   const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);
   if (const std::optional<WaitsAt> at = find_place(asks)) {
     if (!at->comes() && waits_for_nodes(entry)) return;
-    if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
+    if (is_in_one_domain(job.spec)) {
       wait_at(job, *at);
     } else if (rule_ == LineRule::kReserves) {
       keep_nodes(at->asks);
