@@ -40,13 +40,14 @@ class DecisionDraft {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const EngineParts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
-  [[nodiscard]] const Policy& default_policy() const { return active_policy_; }
-  // The rule that sizes the job: that of its pinned policy, else that of the default one; null if the plan does. A
+  // The one in charge, perhaps of a policy file.
+  [[nodiscard]] const Policy& active_policy() const { return active_policy_; }
+  // The rule that sizes the job: that of its pinned policy, else of the one in charge; null if the plan does. A
   // policy that plans counts with every job or is not in charge, so it is no choice of a job's.
   [[nodiscard]] const JobRule* rule_of(const Job& job) const;
   [[nodiscard]] bool follows_plan(const Job& job) const { return rule_of(job) == nullptr; }
   // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
-  // default policy makes none.
+  // policy in charge makes none.
   [[nodiscard]] const Target* planned_target(const Job& job) const;
   // The newest plan of the tenant, with what this decision changes; null if it has none.
   [[nodiscard]] const TenantPlan* tenant_plan(const std::string& tenant) const;

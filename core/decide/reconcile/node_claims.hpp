@@ -24,7 +24,7 @@ class NodeClaims {
   // All outlive it.
   NodeClaims(DecisionDraft& draft, Victims& victims, PendingReasons& pending)
       : draft_(draft),
-        rule_(draft.default_policy().line_rule()),
+        rule_(draft.active_policy().line_rule()),
         victims_(victims),
         pending_(pending),
         room_(draft, victims) {}
