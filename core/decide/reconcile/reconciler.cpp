@@ -267,7 +267,7 @@ class Reconciler {
     if (start_job(draft_, job, *entry.target)) return;
     if (nodes_.waits_for_nodes(entry)) return;
     pending_.leave(entry, lacks_slots(draft_, job));
-    (void)nodes_.keeps_nodes(job);
+    (void)nodes_.keep_until_preemption(job);
   }
 
   DecisionDraft& draft_;
