@@ -68,7 +68,7 @@ Broken shares_no_exclusive_node(const ClusterState& state, const GangChange& cha
     const Node* node = state.find_node(id);
     if (node == nullptr) continue;
     IdSet<JobId> others;
-    WorkerId last;  // slots of one worker stand side by side
+    WorkerId last;  // slots of one worker mostly stand side by side
     for (const WorkerId owner : node->owners) {
       if (owner && owner != last) others.insert(state.find_worker(owner)->job);
       last = owner;
