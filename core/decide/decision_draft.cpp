@@ -11,6 +11,7 @@
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/measured/type_records.hpp"
+#include "core/state/membership.hpp"
 #include "core/state/price_cap.hpp"
 #include "core/words/retelling.hpp"
 
@@ -40,16 +41,10 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 // By node.
 std::map<NodeId, int> slots_taken_by(const Plan& plan) {
   std::map<NodeId, int> taken;
-  const auto take = [&](const std::vector<WorkerPlacement>& joining) {
-    for (const WorkerPlacement& each : joining) taken[each.node] += static_cast<int>(each.slots.size());
-  };
   for (const PlannedIntent& planned : plan) {
-    std::visit(
-        [&]<class I>(const I& intent) {
-          if constexpr (requires { intent.joining_workers; }) take(intent.joining_workers);
-          if constexpr (requires { intent.joining_worker; }) take({intent.joining_worker});
-        },
-        planned.intent);
+    for (const WorkerPlacement& each : joining_workers_of(planned.intent)) {
+      taken[each.node] += static_cast<int>(each.slots.size());
+    }
   }
   return taken;
 }
@@ -121,6 +116,13 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
   find(job, reason, target, blocked);
 }
 
+void DecisionDraft::shrink(const Job& job, ShrinkIntent intent, const Reason& reason, const Target* target) {
+  std::vector<WorkerId> members = job.membership.members;
+  std::erase_if(members, [&](WorkerId id) { return contains(intent.leaving_workers, id); });
+  conclude(job, std::move(intent), reason, target);
+  carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
+}
+
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
   changed_.insert(job_of(intent));
   const bool leaves_it =
@@ -131,7 +133,8 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
                        std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<MoveIntent>(intent) ||
                        std::holds_alternative<PreemptIntent>(intent) || std::holds_alternative<AskIntent>(intent);
   if (resizes) resized_.insert(job_of(intent));
-  note_leaving_workers(intent);
+  const std::vector<WorkerId> freed = workers_freed_by(state_, intent);
+  leaving_workers_.insert(freed.begin(), freed.end());
   decision_.plan.push_back({std::move(intent), std::move(reason)});
 }
 
@@ -159,21 +162,6 @@ void DecisionDraft::tell_rules(const std::map<JobId, reason::ShareRule>& rules) 
   };
   for (auto& [intent, reason] : decision_.plan) tell(job_of(intent), reason);
   for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
-}
-
-void DecisionDraft::note_leaving_workers(const Intent& intent) {
-  if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) {
-    leaving_workers_.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
-  } else if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
-    leaving_workers_.insert(replace->leaving_worker);
-  } else if (const auto* move = std::get_if<MoveIntent>(&intent)) {
-    leaving_workers_.insert(move->leaving_workers.begin(), move->leaving_workers.end());
-  } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {
-    leaving_workers_.insert(stop->worker);
-  } else if (const auto* preempted = std::get_if<PreemptIntent>(&intent)) {
-    const auto& workers = state_.find_job(preempted->job)->membership.workers;
-    leaving_workers_.insert(workers.begin(), workers.end());
-  }
 }
 
 void DecisionDraft::stop(StopWorkerIntent intent, const Reason& reason) {

@@ -40,13 +40,14 @@ class DecisionDraft {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const EngineParts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
-  [[nodiscard]] const Policy& default_policy() const { return active_policy_; }
-  // The rule that sizes the job: that of its pinned policy, else that of the default one; null if the plan does. A
+  // The one in charge, perhaps of a policy file.
+  [[nodiscard]] const Policy& active_policy() const { return active_policy_; }
+  // The rule that sizes the job: that of its pinned policy, else of the one in charge; null if the plan does. A
   // policy that plans counts with every job or is not in charge, so it is no choice of a job's.
   [[nodiscard]] const JobRule* rule_of(const Job& job) const;
   [[nodiscard]] bool follows_plan(const Job& job) const { return rule_of(job) == nullptr; }
   // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
-  // default policy makes none.
+  // policy in charge makes none.
   [[nodiscard]] const Target* planned_target(const Job& job) const;
   // The newest plan of the tenant, with what this decision changes; null if it has none.
   [[nodiscard]] const TenantPlan* tenant_plan(const std::string& tenant) const;
@@ -65,6 +66,8 @@ class DecisionDraft {
   // An intent that says something new about its job is also its verdict. `target`: what its policy weighed, which is
   // told with the verdict; null = nothing.
   void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
+  // The job goes on without these members. None has to boot for that, so the switch follows in the same decision.
+  void shrink(const Job& job, ShrinkIntent intent, const Reason& reason, const Target* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
   // For which jobs those that this decision shrinks give up slots, none of them empty; by the job that does.
@@ -166,7 +169,6 @@ class DecisionDraft {
     Money dearest;
   };
   [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
-  void note_leaving_workers(const Intent& intent);
   // Jobs that wait are told how many slots are free once this decision has been carried out.
   void tell_what_is_free();
 

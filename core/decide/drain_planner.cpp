@@ -133,18 +133,14 @@ bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
 // All workers of a job that has to be in one domain leave it, where no other room is left for it there.
 bool move_whole(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const auto& members = job.membership.members;
-  const bool may = job.spec.placement.strategy == TopologyStrategy::kStrictPack && can_hand_on(job);
+  const bool may = is_in_one_domain(job.spec) && can_hand_on(job);
   if (!may || job.spec.scaling.price_cap || draft.usable_for(job) < job.size() * job.spec.gpus_per_worker) return false;
   return move(draft, job, leaving, members);
 }
 
 // A program that is started anew with each change is started anew once, for all of its workers that leave.
 bool move_together(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
-  std::vector<WorkerId> in_rank_order;
-  for (const WorkerId id : job.membership.members) {
-    if (contains(leaving.workers, id)) in_rank_order.push_back(id);
-  }
-  return move(draft, job, leaving, std::move(in_rank_order));
+  return move(draft, job, leaving, members_among(job, leaving.workers));
 }
 
 void shrink(DecisionDraft& draft, const Job& job, const Leaving& leaving, int size) {
@@ -153,12 +149,8 @@ void shrink(DecisionDraft& draft, const Job& job, const Leaving& leaving, int si
   for (std::size_t rank = members.size(); rank-- > 0 && job.size() - static_cast<int>(going.size()) > size;) {
     going.insert(members[rank]);
   }
-  std::vector<WorkerId> leaving_workers;
-  std::vector<WorkerId> stay;
-  for (const WorkerId id : members) (going.contains(id) ? leaving_workers : stay).push_back(id);
   const reason::DrainShrink reason{{job.size(), size}, told_of(draft, leaving)};
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leaving_workers)}, reason);
-  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(stay), false}, reason);
+  draft.shrink(job, ShrinkIntent{job.id, members_among(job, {going.begin(), going.end()})}, reason);
 }
 
 // Somewhere else the whole job could start with its saved state.

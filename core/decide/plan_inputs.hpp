@@ -46,7 +46,7 @@ inline constexpr double kNoticeable = 1.1;
 // The newest plan does not rest on what is known of the job now.
 [[nodiscard]] bool inputs_have_changed(const Job& job, Instant now);
 
-// Whether the default policy, which plans for the whole cluster, must plan now.
+// Whether the policy in charge, which plans for the whole cluster, must plan now.
 [[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope);
 
 // When the plan is due though nothing happens. Requires: a plan was made.

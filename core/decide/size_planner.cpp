@@ -21,9 +21,10 @@
 namespace tidepool::core {
 namespace {
 
-std::optional<Duration> left_of(std::optional<Instant> since, Duration length, Instant now) {
-  if (!since || now >= *since + length) return std::nullopt;
-  return *since + length - now;
+std::optional<Reason> within_min_runtime(const DecisionDraft& draft, const Job& job) {
+  if (!job.last_start_at) return std::nullopt;
+  const Duration left = *job.last_start_at + job.spec.elastic.min_runtime - draft.now();
+  return left > Duration() ? std::optional<Reason>(reason::MinRuntime{{.left = left}}) : std::nullopt;
 }
 
 std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
@@ -144,16 +145,10 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
 std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target& target) {
   const int goal = goal_of(job, target);
   if (auto reason = cooling_down(draft, job)) return Finding{*std::move(reason)};
-  const bool by_policy = job.requests.pinned_size == 0;
-  const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
-  if (by_policy && left) return Finding{reason::MinRuntime{{.left = *left}}};
-  std::vector<WorkerId> leaving_workers = leaving_workers_of(draft, job, job.size() - goal);
-  std::vector<WorkerId> members = job.membership.members;
-  std::erase_if(members, [&](WorkerId id) { return contains(leaving_workers, id); });
-  const Reason reason = reason_to_change(job, target, goal);
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leaving_workers)}, reason, told_of(job, target));
-  // No worker has to boot: the switch follows at once.
-  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
+  auto barred = job.requests.pinned_size == 0 ? within_min_runtime(draft, job) : std::nullopt;
+  if (barred) return Finding{*std::move(barred)};
+  const ShrinkIntent intent{job.id, leaving_workers_of(draft, job, job.size() - goal)};
+  draft.shrink(job, intent, reason_to_change(job, target, goal), told_of(job, target));
   return std::nullopt;
 }
 
@@ -229,8 +224,7 @@ std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int si
 
 std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job) {
   if (!job.spec.preemptible) return reason::AtMin{{.size = job.size()}};
-  const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
-  if (left) return reason::MinRuntime{{.left = *left}};
+  if (auto reason = within_min_runtime(draft, job)) return reason;
   return cooling_down(draft, job);
 }
 

@@ -9,7 +9,6 @@
 #include "core/state/measured/straggler_diagnosis.hpp"
 #include "core/state/measured/straggler_patience.hpp"
 #include "core/state/measured/type_records.hpp"
-#include "core/state/membership.hpp"
 #include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
@@ -101,11 +100,7 @@ bool gains_by_shrinking(const DecisionDraft& draft, const Job& job, const Worker
 
 void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
   const reason::StragglerShrunk reason{slow_worker(draft.state(), slow, cost_of_shrinking(job))};
-  std::vector<WorkerId> leaving = with_groups(job, {slow.id});
-  std::vector<WorkerId> members = job.membership.members;
-  std::erase_if(members, [&](WorkerId id) { return contains(leaving, id); });
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leaving), slow.id}, reason);
-  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
+  draft.shrink(job, ShrinkIntent{job.id, with_groups(job, {slow.id}), slow.id}, reason);
 }
 
 // It keeps its smaller share, and a replacement is what comes next.

@@ -58,7 +58,7 @@ void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reas
   change.emit("worker.straggling", job, straggling_data(reason, track.detector));
 }
 
-// The slow worker is to be replaced; none: those that leave go for another reason.
+// The slow worker is to be replaced, or given up; none: those that leave go for another reason.
 void begin_replacement(StateChange& change, Job& job, WorkerId straggler, const Reason& reason) {
   if (!straggler) return;
   count_replacement(job, change.at());
@@ -131,10 +131,7 @@ void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) 
 void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason, intent.straggler);
-  if (intent.straggler) {
-    count_replacement(job, change.at());
-    tell_straggler(change, job, intent.straggler, reason);
-  }
+  begin_replacement(change, job, intent.straggler, reason);
   job.recovery.shrunk_for_straggler = static_cast<bool>(intent.straggler);
   // A size that its user asks for is had back when the user asks for that.
   if (job.requests.pinned_size == 0) note_claimants(change, job, intent.for_jobs);

@@ -69,11 +69,11 @@ struct Engine::Impl {
                        .others = {Input::kSlots, Input::kNodes, Input::kPlan, Input::kDesk}});
   }
 
-  [[nodiscard]] const Policy& default_policy() const { return parts.active_policy(state); }
+  [[nodiscard]] const Policy& active_policy() const { return parts.active_policy(state); }
 
   [[nodiscard]] std::unique_ptr<Planner> make_planner() const {
     if (parts.tenants_share(state)) return make_tenant_planner(parts, state);
-    return default_policy().planner();
+    return active_policy().planner();
   }
 
   // Rebuilds all that depends on the policy in charge, and on whether tenants share the pool.
@@ -81,9 +81,9 @@ struct Engine::Impl {
     planned_by = parts.active_policy_name(state);
     is_shared = !state.tenants->empty();
     planner = make_planner();
-    TP_CHECK((planner == nullptr) == (default_policy().rule() != nullptr), "a policy is a rule or has a planner");
+    TP_CHECK((planner == nullptr) == (active_policy().rule() != nullptr), "a policy is a rule or has a planner");
     line.reset();
-    if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
+    if (!planner) line.emplace(active_policy().line_rule() == LineRule::kStrict);
     nodes = digest_of_nodes(state);
     draining = draining_nodes(state);
     find_faults();
@@ -126,7 +126,7 @@ struct Engine::Impl {
     const Job& job = *state.find_job(id);
     work.follow(state, parts, job, seen.until);
     move_costs.follow(state, job);
-    if (line) line->follow(job, default_policy().rule()->rank(job), seen.decided);
+    if (line) line->follow(job, active_policy().rule()->rank(job), seen.decided);
     if (planner) planner->follow(state, id);
   }
 
@@ -149,7 +149,7 @@ struct Engine::Impl {
     IdSet<JobId> jobs;
     bool queue = false;                 // free slots, or the jobs that wait for them, have changed
     const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
-    Planner* planner = nullptr;         // null = the default policy is a rule
+    Planner* planner = nullptr;         // null = the policy in charge is a rule
     bool kept = false;                  // what is kept between decisions may be used; else from scratch
     IdSet<NodeId> draining = {};
     StageTimes* times = nullptr;  // null = stages are not timed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/overloaded.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kRoundsMax = 8;  // of decisions after one fact, as in a turn of the daemon
 
-void add_places(const std::vector<WorkerPlacement>& joining_workers, std::vector<SubmitPreview::Place>& places) {
+void add_places(std::span<const WorkerPlacement> joining_workers, std::vector<SubmitPreview::Place>& places) {
   for (const WorkerPlacement& joining_worker : joining_workers) {
     const auto known = std::find_if(places.begin(), places.end(), [&](const SubmitPreview::Place& place) {
       return place.node == joining_worker.node;
@@ -27,29 +28,17 @@ void add_places(const std::vector<WorkerPlacement>& joining_workers, std::vector
   std::sort(places.begin(), places.end(), [](const auto& one, const auto& other) { return one.node < other.node; });
 }
 
-// Workers that start by the intent, whether they add to the job or not.
-std::vector<WorkerPlacement> joining_in(const Intent& intent) {
-  return std::visit(
-      [](const auto& any) -> std::vector<WorkerPlacement> {
-        if constexpr (requires { any.joining_workers; }) return any.joining_workers;
-        return {};
-      },
-      intent);
-}
-
 // Workers that the intent leaves the job with; none: it changes neither its size nor its place.
 std::optional<int> size_after(const Intent& intent, int size) {
-  const auto added = [&](const std::vector<WorkerPlacement>& joining_workers) {
-    return size + static_cast<int>(joining_workers.size());
-  };
+  const int joined = size + static_cast<int>(joining_workers_of(intent).size());
   using Size = std::optional<int>;
   return std::visit(
       Overloaded{
-          [&](const StartIntent& start) -> Size { return added(start.joining_workers); },
-          [&](const GrowIntent& grow) -> Size { return added(grow.joining_workers); },
+          [&](const StartIntent&) -> Size { return joined; }, [&](const GrowIntent&) -> Size { return joined; },
           [&](const ShrinkIntent& shrink) -> Size { return size - static_cast<int>(shrink.leaving_workers.size()); },
           [](const PreemptIntent&) -> Size { return 0; }, [&](const ReplaceIntent&) -> Size { return size; },
-          [&](const MoveIntent&) -> Size { return size; }, [](const auto&) -> Size { return std::nullopt; }},
+          [&](const MoveIntent& move) -> Size { return joined - static_cast<int>(move.leaving_workers.size()); },
+          [](const auto&) -> Size { return std::nullopt; }},
       intent);
 }
 
@@ -89,7 +78,7 @@ Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterStat
   TP_TRY(decide_all(engine, now, [&](const Plan& plan) {
     for (const PlannedIntent& planned : plan) {
       const JobId id = job_of(planned.intent);
-      if (id == preview.job) add_places(joining_in(planned.intent), preview.places);
+      if (id == preview.job) add_places(joining_workers_of(planned.intent), preview.places);
       const int size = engine.view().find_job(id)->size();
       const auto after = size_after(planned.intent, size);
       if (id != preview.job && after) {

@@ -55,7 +55,7 @@ std::optional<PoolBooks::NodeEntry> PoolBooks::entry_of(const ClusterState& stat
   NodeEntry entry{.type = node->slot_type, .price = node->price_per_slot_hour};
   const bool takes_workers = node->takes_workers();
   if (takes_workers) entry.size = static_cast<int>(node->owners.size());
-  WorkerId last;  // slots of one worker stand side by side
+  WorkerId last;  // slots of one worker mostly stand side by side
   bool is_gone = false;
   for (const WorkerId owner : node->owners) {
     if (owner && owner != last) is_gone = state.find_worker(owner)->is_gone();

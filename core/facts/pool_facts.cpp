@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/byte_size.hpp"
-#include "base/id_set.hpp"
 #include "base/overloaded.hpp"
 #include "core/facts/drain_facts.hpp"
 #include "core/facts/event_data.hpp"
@@ -74,11 +73,7 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
   if (known != nullptr) change.state().pools.set_gone(gone.node, true);
   price_anew(change);
   if (known == nullptr || known->state == NodeState::kUp) return;
-  IdSet<WorkerId> owners(known->owners.begin(), known->owners.end());
-  owners.erase(WorkerId());
-  if (!owners.empty()) {
-    remove_exited_workers(change, {owners.begin(), owners.end()}, {.detail = "its node has ended at its provider"});
-  }
+  remove_exited_workers(change, workers_on(*known), {.detail = "its node has ended at its provider"});
   change.node(gone.node).drain.reset();
   change.capacity_changed();
 }

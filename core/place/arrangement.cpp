@@ -56,7 +56,6 @@ class Arranger {
   }
 
  private:
-  [[nodiscard]] TopologyStrategy strategy() const { return request_.spec.placement.strategy; }
   [[nodiscard]] int group() const { return request_.spec.elastic.group; }
   [[nodiscard]] std::string name_of(NodeId node) const {
     return domain_of(*request_.state.find_node(node), request_.spec.placement.key);
@@ -75,8 +74,8 @@ class Arranger {
 
   [[nodiscard]] bool is_open(const Domain& domain, int left) const {
     if (domain.room < group()) return false;
-    if (strategy() == TopologyStrategy::kStrictSpread) return domain.own == 0;
-    if (strategy() != TopologyStrategy::kStrictPack) return true;
+    if (is_one_per_domain(request_.spec)) return domain.own == 0;
+    if (!is_in_one_domain(request_.spec)) return true;
     return domain.room >= left && (request_.stay.empty() || domain.own > 0);
   }
 

@@ -12,16 +12,9 @@
 namespace tidepool::core {
 namespace {
 
-bool is_apart(const Job& job) {
-  return job.spec.placement.strategy == TopologyStrategy::kStrictSpread;
-}
-bool is_in_one(const Job& job) {
-  return job.spec.placement.strategy == TopologyStrategy::kStrictPack;
-}
-
 // Workers, of which each group has to be in one domain, while the job may be in several; none: there are no groups.
 std::optional<int> apart_groups(const Job& job) {
-  return has_groups(job.spec) && !is_in_one(job) ? std::optional(job.spec.elastic.group) : std::nullopt;
+  return has_groups(job.spec) && !is_in_one_domain(job.spec) ? std::optional(job.spec.elastic.group) : std::nullopt;
 }
 // Their slots.
 std::optional<int> slots_of_groups(const Job& job) {
@@ -30,7 +23,7 @@ std::optional<int> slots_of_groups(const Job& job) {
 }
 
 bool goes_by_domains(const Job& job) {
-  return is_apart(job) || is_in_one(job) || has_groups(job.spec);
+  return has_strict_topology(job.spec) || has_groups(job.spec);
 }
 
 std::string domain_at(const ClusterState& state, const Job& job, NodeId node) {
@@ -128,11 +121,11 @@ std::vector<WaitPlace> best_of_each_type(const std::map<WaitPlace, RoomAt>& room
 std::vector<WaitPlace> places_to_wait_for(const ClusterState& state, const FreeSlots& free, const Job& job,
                                           Instant now) {
   const bool by_type = !job.spec.mixed_types && job.spec.slot_types.size() != 1 && free.has_several_types();
-  if (!by_type && !is_in_one(job)) return {WaitPlace{}};
+  if (!by_type && !is_in_one_domain(job.spec)) return {WaitPlace{}};
   const auto place_of = [&](const Node& node) {
     WaitPlace place;
     if (by_type) place.type = node.slot_type;
-    if (is_in_one(job)) place.domain = domain_of(node, job.spec.placement.key);
+    if (is_in_one_domain(job.spec)) place.domain = domain_of(node, job.spec.placement.key);
     return place;
   };
   std::map<WaitPlace, RoomAt> rooms;
@@ -167,14 +160,14 @@ reason::WaitingForDomains waits_by_rules(const ClusterState& state, const FreeSl
   const PlacementSpec& placement = job.spec.placement;
   const std::vector<RoomOnNode> rooms = rooms_of_one_type(state, free, job);
   const int room = workers_by_rules(state, job.spec, rooms);
-  reason::WaitingForDomains why{.needed = is_apart(job) ? smallest : smallest * each,
-                                .room = is_apart(job) ? room : room * each,
-                                .apart = is_apart(job),
+  reason::WaitingForDomains why{.needed = is_one_per_domain(job.spec) ? smallest : smallest * each,
+                                .room = is_one_per_domain(job.spec) ? room : room * each,
+                                .apart = is_one_per_domain(job.spec),
                                 .exclusive = placement.exclusive,
                                 .group = slots_of_groups(job),
                                 .word = goes_by_domains(job) ? placement.key : std::string()};
   if (!names) return why;
-  const auto domain = is_in_one(job) && room > 0 ? roomiest(state, job, rooms) : std::nullopt;
+  const auto domain = is_in_one_domain(job.spec) && room > 0 ? roomiest(state, job, rooms) : std::nullopt;
   if (domain) why.word = domain_text(*domain, placement.key);
   why.holder = holder_in(state, job, domain.value_or(""));
   return why;
@@ -184,12 +177,12 @@ reason::DomainsTooSmall domains_too_small(const ClusterState& state, const Job& 
   const int each = job.spec.gpus_per_worker;
   const int smallest = job.spec.elastic.sizes.front();
   const int most = empty_cluster_capacity(state, job);
-  reason::DomainsTooSmall why{.needed = is_apart(job) ? smallest : smallest * each,
-                              .room = is_apart(job) ? most : most * each,
-                              .apart = is_apart(job),
+  reason::DomainsTooSmall why{.needed = is_one_per_domain(job.spec) ? smallest : smallest * each,
+                              .room = is_one_per_domain(job.spec) ? most : most * each,
+                              .apart = is_one_per_domain(job.spec),
                               .group = slots_of_groups(job),
                               .word = job.spec.placement.key};
-  if (!names || is_apart(job) || why.group) return why;
+  if (!names || is_one_per_domain(job.spec) || why.group) return why;
   const std::map<std::string, int> empty = held_by_empty(state, job);
   if (const auto largest = most_of(empty); largest != empty.end()) {
     why.word = domain_text(largest->first, job.spec.placement.key);
@@ -199,7 +192,7 @@ reason::DomainsTooSmall domains_too_small(const ClusterState& state, const Job& 
 
 reason::NoRoomByRules no_room_by_rules(const Job& job, int next) {
   reason::NoRoomByRules why{{.size = job.size(), .next = next}};
-  why.apart = is_apart(job);
+  why.apart = is_one_per_domain(job.spec);
   why.exclusive = job.spec.placement.exclusive;
   why.group = apart_groups(job);
   if (goes_by_domains(job)) why.word = job.spec.placement.key;

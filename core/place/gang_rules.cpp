@@ -21,7 +21,7 @@ std::string domain_of(const ClusterState& state, const JobSpec& spec, NodeId nod
 
 Broken shares_a_domain(const ClusterState& state, const GangChange& change, const JobsOnNodes& /*placed*/) {
   const JobSpec& spec = change.job.spec;
-  if (spec.placement.strategy != TopologyStrategy::kStrictPack) return std::nullopt;
+  if (!is_in_one_domain(spec)) return std::nullopt;
   std::set<std::string> domains;
   for (const NodeId node : change.join) domains.insert(domain_of(state, spec, node));
   for (const NodeId node : change.stay) domains.insert(domain_of(state, spec, node));
@@ -32,7 +32,7 @@ Broken shares_a_domain(const ClusterState& state, const GangChange& change, cons
 
 Broken has_domains_of_its_own(const ClusterState& state, const GangChange& change, const JobsOnNodes& /*placed*/) {
   const JobSpec& spec = change.job.spec;
-  if (spec.placement.strategy != TopologyStrategy::kStrictSpread) return std::nullopt;
+  if (!is_one_per_domain(spec)) return std::nullopt;
   std::set<std::string> domains;
   for (const NodeId node : change.stay) domains.insert(domain_of(state, spec, node));
   for (const NodeId node : change.join) {
@@ -68,7 +68,7 @@ Broken shares_no_exclusive_node(const ClusterState& state, const GangChange& cha
     const Node* node = state.find_node(id);
     if (node == nullptr) continue;
     IdSet<JobId> others;
-    WorkerId last;  // slots of one worker stand side by side
+    WorkerId last;  // slots of one worker mostly stand side by side
     for (const WorkerId owner : node->owners) {
       if (owner && owner != last) others.insert(state.find_worker(owner)->job);
       last = owner;
@@ -98,7 +98,6 @@ std::span<const GangRule> gang_rules() {
 
 int workers_by_rules(const ClusterState& state, const JobSpec& spec, const std::vector<RoomOnNode>& rooms,
                      const std::vector<NodeId>& stay) {
-  const TopologyStrategy strategy = spec.placement.strategy;
   if (!has_strict_topology(spec) && !has_groups(spec)) {
     return std::accumulate(rooms.begin(), rooms.end(), 0,
                            [](int sum, const RoomOnNode& room) { return sum + room.workers; });
@@ -109,7 +108,7 @@ int workers_by_rules(const ClusterState& state, const JobSpec& spec, const std::
   for (const RoomOnNode& room : rooms) {
     if (room.workers > 0) room_in[domain_of(state, spec, room.node)] += room.workers;
   }
-  if (strategy == TopologyStrategy::kStrictSpread) {
+  if (is_one_per_domain(spec)) {
     return static_cast<int>(
         std::count_if(room_in.begin(), room_in.end(), [&](const auto& entry) { return !held.contains(entry.first); }));
   }

@@ -412,7 +412,7 @@ int empty_cluster_capacity(const ClusterState& state, const Job& job) {
 
 int capacity_in_place(const ClusterState& state, const Job& job) {
   std::vector<NodeId> stay;
-  if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
+  if (is_in_one_domain(job.spec)) {
     for (const WorkerId id : job.membership.members) {
       if (const Worker* worker = state.find_worker(id)) stay.push_back(worker->node);
     }

@@ -95,4 +95,10 @@ bool contains(const std::vector<WorkerId>& list, WorkerId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
 }
 
+std::vector<WorkerId> members_among(const Job& job, const std::vector<WorkerId>& workers) {
+  std::vector<WorkerId> members = job.membership.members;
+  std::erase_if(members, [&](WorkerId id) { return !contains(workers, id); });
+  return members;
+}
+
 }  // namespace tidepool::core

@@ -47,5 +47,7 @@ namespace tidepool::core {
 [[nodiscard]] bool is_on_its_way_out(const Job& job, const Worker& worker);
 
 [[nodiscard]] bool contains(const std::vector<WorkerId>& list, WorkerId id);
+// Those of these workers that are members of the job, in rank order.
+[[nodiscard]] std::vector<WorkerId> members_among(const Job& job, const std::vector<WorkerId>& workers);
 
 }  // namespace tidepool::core

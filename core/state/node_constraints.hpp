@@ -35,10 +35,17 @@ struct NodeConstraint {
   const TopologyStrategy strategy = spec.placement.strategy;
   return strategy == TopologyStrategy::kSpread || strategy == TopologyStrategy::kStrictSpread;
 }
+// All of them have to be in one domain.
+[[nodiscard]] inline bool is_in_one_domain(const JobSpec& spec) {
+  return spec.placement.strategy == TopologyStrategy::kStrictPack;
+}
+// Each has to be in another domain.
+[[nodiscard]] inline bool is_one_per_domain(const JobSpec& spec) {
+  return spec.placement.strategy == TopologyStrategy::kStrictSpread;
+}
 // They lie as its strategy says, or the job waits.
 [[nodiscard]] inline bool has_strict_topology(const JobSpec& spec) {
-  const TopologyStrategy strategy = spec.placement.strategy;
-  return strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread;
+  return is_in_one_domain(spec) || is_one_per_domain(spec);
 }
 // It asks something of the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {

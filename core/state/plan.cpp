@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
 
@@ -45,6 +46,27 @@ std::string_view name_of(const Intent& intent) {
                         [](const ProbeIntent&) { return "probe_node"; },
                         [](const EndJobIntent&) { return "end_job"; },
                     },
+                    intent);
+}
+
+std::span<const WorkerPlacement> joining_workers_of(const Intent& intent) {
+  using Workers = std::span<const WorkerPlacement>;
+  return std::visit(Overloaded{[](const StartIntent& any) -> Workers { return any.joining_workers; },
+                               [](const GrowIntent& any) -> Workers { return any.joining_workers; },
+                               [](const MoveIntent& any) -> Workers { return any.joining_workers; },
+                               [](const ReplaceIntent& any) -> Workers { return {&any.joining_worker, 1}; },
+                               [](const auto&) -> Workers { return {}; }},
+                    intent);
+}
+
+std::vector<WorkerId> workers_freed_by(const ClusterState& state, const Intent& intent) {
+  using Workers = std::vector<WorkerId>;
+  return std::visit(Overloaded{[](const ShrinkIntent& any) { return any.leaving_workers; },
+                               [](const MoveIntent& any) { return any.leaving_workers; },
+                               [](const ReplaceIntent& any) { return Workers{any.leaving_worker}; },
+                               [](const StopWorkerIntent& any) { return Workers{any.worker}; },
+                               [&](const PreemptIntent& any) { return state.find_job(any.job)->membership.workers; },
+                               [](const auto&) { return Workers{}; }},
                     intent);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "core/state/tenants.hpp"
 
 namespace tidepool::core {
+
+struct ClusterState;
 
 // A worker that is to be started: where, on which of the node's slots.
 struct WorkerPlacement {
@@ -134,6 +137,10 @@ using Intent =
 // The slow worker that the intent is about; none if it is about none.
 [[nodiscard]] WorkerId straggler_of(const Intent& intent);
 [[nodiscard]] std::string_view name_of(const Intent& intent);  // "start", "grow", "switch", ...
+// That the intent starts, of whichever kind it is. They live as long as it does.
+[[nodiscard]] std::span<const WorkerPlacement> joining_workers_of(const Intent& intent);
+// Whose slots it sets free. Requires: its job exists.
+[[nodiscard]] std::vector<WorkerId> workers_freed_by(const ClusterState& state, const Intent& intent);
 
 // What is to become of the nodes of pools. Carried out by their providers, who look at ClusterState::pools.
 struct CreateNodeIntent {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/first_after.hpp"
-#include "base/overloaded.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/utc_time.hpp"
@@ -43,26 +42,6 @@ std::optional<Instant> refusal_until(const ClusterState& state, const Job& job, 
 
 // After the time to answer: a job that has not refused is preempted without being asked again.
 constexpr Duration kAnswerStands = Duration::seconds(60);
-
-std::size_t joining_by(const Intent& intent) {
-  return std::visit(
-      Overloaded{[](const StartIntent& any) { return any.joining_workers.size(); },
-                 [](const GrowIntent& any) { return any.joining_workers.size(); },
-                 [](const MoveIntent& any) { return any.joining_workers.size(); },
-                 [](const ReplaceIntent&) { return std::size_t{1}; }, [](const auto&) { return std::size_t{0}; }},
-      intent);
-}
-
-std::vector<WorkerId> leaving_by(const ClusterState& state, const Intent& intent) {
-  using Workers = std::vector<WorkerId>;
-  return std::visit(Overloaded{[](const ShrinkIntent& any) { return any.leaving_workers; },
-                               [](const MoveIntent& any) { return any.leaving_workers; },
-                               [](const ReplaceIntent& any) { return Workers{any.leaving_worker}; },
-                               [](const StopWorkerIntent& any) { return Workers{any.worker}; },
-                               [&](const PreemptIntent& any) { return state.find_job(any.job)->membership.workers; },
-                               [](const auto&) { return Workers{}; }},
-                    intent);
-}
 
 }  // namespace
 
@@ -149,8 +128,8 @@ void PreemptionLimits::follow(const Plan& plan) {
     const auto* preempted = std::get_if<PreemptIntent>(&intent);
     if (preempted != nullptr && preempted->for_job) pool_.push_back(now_);
     const Job& job = *state_.find_job(job_of(intent));
-    auto workers = static_cast<std::int64_t>(joining_by(intent));
-    for (const WorkerId id : leaving_by(state_, intent)) {
+    auto workers = static_cast<std::int64_t>(joining_workers_of(intent).size());
+    for (const WorkerId id : workers_freed_by(state_, intent)) {
       const Worker& worker = *state_.find_worker(id);
       const bool was_kept = !worker.is_gone() && !is_on_its_way_out(job, worker);
       if (leaving_workers_.insert(id) && was_kept) --workers;

@@ -16,11 +16,11 @@ DemandedNodes::Change DemandedNodes::follow(const core::ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state == core::NodeState::kUp) up.push_back(id);
   }
+  asked_.clear();
   count_types(state);
   const bool has_other_prices = look_at_prices(state);
   if (up == nodes_) return {.prices = has_other_prices, .nodes = false};
   nodes_ = std::move(up);
-  asked_.clear();
   index_.clear();
   for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
   demands_.clear();
@@ -34,7 +34,6 @@ std::optional<int> DemandedNodes::place_of(NodeId node) const {
 
 void DemandedNodes::count_types(const core::ClusterState& state) {
   open_.clear();
-  asked_.clear();
   std::size_t slots = 0;
   double price = 0;
   for (const auto& [id, node] : state.nodes) {
@@ -59,7 +58,7 @@ bool DemandedNodes::look_at_prices(const core::ClusterState& state) {
   return true;
 }
 
-bool DemandedNodes::are_chosen_by(const core::ClusterState& state, const core::Job& job) const {
+bool DemandedNodes::asks_for_nodes(const core::ClusterState& state, const core::Job& job) const {
   return core::asks_for_nodes(state, job, dearest_);
 }
 
@@ -104,7 +103,7 @@ int DemandedNodes::reach_of(const core::ClusterState& state, const Asker& asker)
   const auto bound = core::bound_type(state, asker.job);
   int most = 0;
   int sum = 0;
-  for (const auto& [type, slots] : are_chosen_by(state, asker.job) ? asked(state, asker).slots : open_) {
+  for (const auto& [type, slots] : asks_for_nodes(state, asker.job) ? asked(state, asker).slots : open_) {
     if (bound && *bound != type) continue;
     most = std::max(most, slots);
     sum += slots;

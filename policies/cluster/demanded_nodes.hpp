@@ -31,17 +31,17 @@ class DemandedNodes {
   };
   Change follow(const core::ClusterState& state);
 
-  // By id. A Share's `node` counts them.
+  // The nodes that are up, by id. A Share's `node` is an index into them.
   [[nodiscard]] const std::vector<NodeId>& up() const { return nodes_; }
-  // In up().
+  // The node's index in up().
   [[nodiscard]] std::optional<int> place_of(NodeId node) const;
   // The nodes that take jobs have slots of more than one type.
   [[nodiscard]] bool has_several_types() const { return open_.size() > 1; }
-  // Of these in the mean, an hour.
+  // The mean price of a slot of nodes that take jobs, per hour, in units of money; 0 without any.
   [[nodiscard]] double slot_price() const { return slot_price_; }
 
-  // It asks for particular nodes.
-  [[nodiscard]] bool are_chosen_by(const core::ClusterState& state, const core::Job& job) const;
+  // The job may be on some nodes only (core::asks_for_nodes, at the dearest slot that was followed).
+  [[nodiscard]] bool asks_for_nodes(const core::ClusterState& state, const core::Job& job) const;
   // A number for what it asks of nodes; the same for jobs that ask for the same.
   [[nodiscard]] std::size_t demand_of(const core::ClusterState& state, const core::Job& job);
   struct Asker {
@@ -85,8 +85,8 @@ class DemandedNodes {
   std::vector<NodeId> nodes_;        // that are up, by id
   IdTable<NodeId, int> index_;       // into nodes_
   std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
-  double slot_price_ = 0;            // of these in the mean, an hour
-  Money dearest_;                    // of these
+  double slot_price_ = 0;            // as slot_price() says
+  Money dearest_;                    // price of a slot of nodes that take jobs, per hour
   std::vector<Money> prices_;        // of slots of nodes_, ascending
   std::map<core::NodeDemand, std::size_t> demands_;
   std::deque<std::optional<Asked>> asked_;  // by demand, as far as asked; pointers into it last while it grows

@@ -67,7 +67,7 @@ class EngineRows {
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
   // It asks for particular nodes: by what they are, or because its price cap keeps it from others (price_cap.hpp).
   [[nodiscard]] bool asks(const core::ClusterState& state, const core::Job& job) const {
-    return nodes_.are_chosen_by(state, job);
+    return nodes_.asks_for_nodes(state, job);
   }
   // The nodes on which further workers of the job may be, by index, ascending: those that it asks for, and of these
   // those of the type that it is on; null = all. Valid until nodes change.

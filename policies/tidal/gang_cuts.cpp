@@ -45,7 +45,7 @@ std::vector<GangRoom::Stayer> may_leave(const Purchases& bought, Instant now) {
 
 // Others leave only where a gang finds no room beside them.
 GangRoom::Fit fit_of(const std::vector<GangRoom::Change>& changes, const Purchases& bought, Instant now) {
-  GangRoom::Fit fit = bought.parts.gang_room().fit(changes, std::vector<GangRoom::Stayer>());
+  GangRoom::Fit fit = bought.parts.gang_room().fit(changes);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const bool finds_none = fit.sizes[i] == 0 && changes[i].size > 0;
     if (finds_none) return bought.parts.gang_room().fit(changes, may_leave(bought, now));

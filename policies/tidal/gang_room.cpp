@@ -210,10 +210,6 @@ void GangRoom::hold(const Placement& held, bool moves, int sign) {
   for (const Share& share : held) add(free_, share, -sign * share.slots, moves);
 }
 
-std::vector<int> GangRoom::fit(const std::vector<Change>& changes) const {
-  return fit(changes, std::vector<Stayer>()).sizes;
-}
-
 GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers) const {
   Free free = free_;
   Fit fit;

@@ -40,29 +40,27 @@ class GangRoom {
     bool moves = false;  // as it was put
     Instant until = {};  // not before then, and only for a higher priority; none = now
   };
-  // How much of each change there is room for, in slots, in their order. A job that is to have less gives up its last
-  // slots. Of those that are to have more the widest workers go first, then the largest sizes, then the oldest job;
-  // each worker goes to the fullest node with room. No job that is to have more ends up with less than it holds.
-  [[nodiscard]] std::vector<int> fit(const std::vector<Change>& changes) const;
-
   struct Node {
     int free = 0;
     int movable = 0;  // held by workers that move
   };
 
-  // The same, and which stayers leave for a job that holds nothing and found no room: on the node where the fewest
-  // slots are given up for a worker, those to which a slot is worth least, and less than to that job; none unless all
-  // its workers find room then. What is bought fits into all slots together, so they find room elsewhere, unless they
+  // How much of each change there is room for. A job that is to have less gives up its last slots. Of those that are to
+  // have more the widest workers go first, then the largest sizes, then the oldest job; each worker goes to the fullest
+  // node with room. No job that is to have more ends up with less than it holds.
+  // And which stayers leave for a job that holds nothing and found no room: on the node where the fewest slots are
+  // given up for a worker, those to which a slot is worth least, and less than to that job; none unless all its workers
+  // find room then. What is bought fits into all slots together, so they find room elsewhere, unless they
   // are gangs themselves, which come after.
   // Where it would find room for its smallest size only once some that may not leave yet do, it has that size and waits
   // for them: on the node where the last of them may leave first. Until then what is free there is no other gang's.
   struct Fit {
-    std::vector<int> sizes;
+    std::vector<int> sizes;  // slots, by change
     std::vector<JobId> leave;
     std::vector<JobId> wait;
     int held = 0;  // slots of those that leave for these
   };
-  [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers) const;
+  [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers = {}) const;
 
  private:
   void hold(const cluster::Placement& held, bool moves, int sign);

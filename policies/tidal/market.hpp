@@ -62,7 +62,6 @@ class Market {
   [[nodiscard]] std::optional<MarginalBid> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
   // The job whose piece found no room first; none = all bids got all.
   [[nodiscard]] JobId next_bidder() const { return next_ ? next_->job : JobId(); }
-  [[nodiscard]] std::size_t bidders() const { return bids_.size(); }
 
   // The sum of worth that was reached, and one that no choice of sizes can exceed: at any price per slot, what every
   // job gains at best plus the value of all slots at that price bounds the sum from above (weak duality; here at

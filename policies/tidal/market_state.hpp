@@ -52,7 +52,6 @@ class MarketState {
   [[nodiscard]] const cluster::JobRow& row(JobId job) const { return entries_.at(job).row; }
   // It must not change now, and would give up what it holds at some price.
   [[nodiscard]] bool is_bound(JobId job) const { return is_bound(entries_.at(job)); }
-  [[nodiscard]] std::size_t jobs() const { return entries_.size(); }
 
  private:
   struct Entry {

@@ -43,7 +43,6 @@ OrderedBids::Index OrderedBids::make(const MarginalBid& piece) {
 
 void OrderedBids::sum_up(Index index) {
   Node& at = node(index);
-  at.count = 1 + count_of(at.left) + count_of(at.right);
   at.total = at.piece.width + total_of(at.left) + total_of(at.right);
 }
 
@@ -176,12 +175,6 @@ std::optional<MarginalBid> OrderedBids::before(const MarginalBid& piece) const {
       at = node(at).left;
     }
   }
-  return found;
-}
-
-std::optional<MarginalBid> OrderedBids::first() const {
-  std::optional<MarginalBid> found;
-  for (Index at = root_; at != kNone; at = node(at).left) found = node(at).piece;
   return found;
 }
 

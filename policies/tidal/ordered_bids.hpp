@@ -30,20 +30,16 @@ class OrderedBids {
   // Replaces everything; `pieces` in any order, each once. O(n log n) for the sort, O(n) beyond.
   void assign(std::vector<MarginalBid> bids);
 
-  [[nodiscard]] std::size_t size() const { return root_ == kNone ? 0 : node(root_).count; }
-  [[nodiscard]] std::int64_t width() const { return root_ == kNone ? 0 : node(root_).total; }
-
   struct Frontier {
     std::optional<MarginalBid> next;  // the first piece that no longer fits; none = everything fits
     std::int64_t used = 0;            // slots of all pieces before it
   };
   // The longest run of pieces from the first whose widths add up to at most `slots`.
   [[nodiscard]] Frontier frontier(std::int64_t slots) const;
-  // The first piece after `piece` (which need not be in there), or the first of all.
+  // The first piece after `piece` (which need not be in there).
   [[nodiscard]] std::optional<MarginalBid> after(const MarginalBid& piece) const;
   // The last piece before `piece` (which need not be in there).
   [[nodiscard]] std::optional<MarginalBid> before(const MarginalBid& piece) const;
-  [[nodiscard]] std::optional<MarginalBid> first() const;
 
  private:
   using Index = std::uint32_t;
@@ -53,7 +49,6 @@ class OrderedBids {
     std::uint64_t priority = 0;
     Index left = kNone;
     Index right = kNone;
-    std::uint32_t count = 1;
     std::int64_t total = 0;  // widths in this subtree
   };
   struct Parts {
@@ -64,7 +59,6 @@ class OrderedBids {
   [[nodiscard]] const Node& node(Index index) const { return nodes_[index]; }
   [[nodiscard]] Node& node(Index index) { return nodes_[index]; }
   [[nodiscard]] std::int64_t total_of(Index index) const { return index == kNone ? 0 : node(index).total; }
-  [[nodiscard]] std::uint32_t count_of(Index index) const { return index == kNone ? 0 : node(index).count; }
   [[nodiscard]] Index make(const MarginalBid& piece);
   void sum_up(Index index);
   [[nodiscard]] Parts split(Index root, const MarginalBid& at);

@@ -7,10 +7,6 @@
 namespace tidepool::core {
 namespace {
 
-bool is_in_one_domain(const JobSpec& spec) {
-  return spec.placement.strategy == TopologyStrategy::kStrictPack;
-}
-
 // So many of its workers share the slots of one node: its groups, or all of them.
 int workers_on_a_node(const JobSpec& spec) {
   if (is_in_wide_domain(spec)) return 1;
@@ -25,8 +21,7 @@ bool is_in_wide_domain(const JobSpec& spec) {
 
 std::optional<GangSize> cleared_size(const JobSpec& spec) {
   const PlacementSpec& placement = spec.placement;
-  const bool is_apart = placement.strategy == TopologyStrategy::kStrictSpread;
-  if (spec.scaling.price_cap || placement.exclusive || is_apart) return std::nullopt;
+  if (spec.scaling.price_cap || placement.exclusive || is_one_per_domain(spec)) return std::nullopt;
   if (has_groups(spec) && !is_in_one_domain(spec) && placement.key != kNodeLabel) return std::nullopt;
   const int shared = workers_on_a_node(spec);
   const GangSize size{.workers = spec.elastic.sizes.front() / shared, .slots_each = shared * spec.gpus_per_worker};

@@ -30,7 +30,7 @@ void NodeClaims::wait_choosy(const TargetedJob& entry, const Job& asks) {
   if (!at->comes() && waits_for_nodes(entry)) return;
   if (!at->room.coming) draft_.set_unsettled();
   pending_.leave(entry, told_of(job, at->room, at->lacks));
-  if (at->comes() || !keeps_nodes(asks)) wait_at(job, *at);
+  if (at->comes() || !keep_until_preemption(asks)) wait_at(job, *at);
 }
 
 // Jobs give way for what it is to have more, and it is kept until it is there.
@@ -67,17 +67,17 @@ void NodeClaims::wait_by_rules(const TargetedJob& entry, const Job& asks) {
   const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);
   if (const std::optional<WaitsAt> at = find_place(asks)) {
     if (!at->comes() && waits_for_nodes(entry)) return;
-    if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
+    if (is_in_one_domain(job.spec)) {
       wait_at(job, *at);
     } else if (rule_ == LineRule::kReserves) {
-      keep_nodes(at->asks);
+      keep_room(at->asks);
     }
   }
   pending_.leave(entry, lacks);
 }
 
 // Where it will have room, once what leaves is gone; else what room it finds now.
-void NodeClaims::keep_nodes(const Job& job) {
+void NodeClaims::keep_room(const Job& job) {
   const int smallest = job.spec.elastic.sizes.front();
   if (!victims_.reservations().keep_for(job, smallest)) draft_.free_slots().hold_for(job, smallest);
 }
@@ -97,7 +97,7 @@ void NodeClaims::take_within_cap(const TargetedJob& entry) {
   has_gang_rule(job.spec) ? wait_by_rules(entry, *asks) : wait_choosy(entry, *asks);
 }
 
-bool NodeClaims::keeps_nodes(const Job& job) {
+bool NodeClaims::keep_until_preemption(const Job& job) {
   const bool is_wide = job.spec.gpus_per_worker > 1;
   return rule_ == LineRule::kReserves && is_wide && room_.keep_until_they_may_be(job);
 }

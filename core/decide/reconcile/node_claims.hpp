@@ -24,7 +24,7 @@ class NodeClaims {
   // All outlive it.
   NodeClaims(DecisionDraft& draft, Victims& victims, PendingReasons& pending)
       : draft_(draft),
-        rule_(draft.default_policy().line_rule()),
+        rule_(draft.active_policy().line_rule()),
         victims_(victims),
         pending_(pending),
         room_(draft, victims) {}
@@ -37,8 +37,8 @@ class NodeClaims {
   void take_within_cap(const TargetedJob& entry);
   // Workers of other jobs leave nodes for it, or will: it waits for that, and this is noted.
   bool waits_for_nodes(const TargetedJob& entry);
-  // For workers of several slots, while those in the way may not be preempted yet.
-  bool keeps_nodes(const Job& job);
+  // For workers of several slots, while those in the way may not be preempted yet. False: nothing is kept.
+  bool keep_until_preemption(const Job& job);
   // Slots are kept for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return room_.keeps_for_movers(); }
 
@@ -56,7 +56,7 @@ class NodeClaims {
   void grow_choosy(const TargetedJob& entry, const Job& claimant);
   void wait_by_rules(const TargetedJob& entry, const Job& asks);
   void wait_at(const Job& job, const WaitsAt& at);
-  void keep_nodes(const Job& job);
+  void keep_room(const Job& job);
   void leave_closed(const TargetedJob& entry);
   void leave_behind(const TargetedJob& entry);
   [[nodiscard]] Reason told_of(const Job& job, const TypeRoom& room, const reason::WaitingForSlots& lacks) const;

@@ -32,7 +32,7 @@ struct WaitingJob {
 
 class PendingReasons {
  public:
-  explicit PendingReasons(DecisionDraft& draft) : draft_(draft), rule_(draft.default_policy().line_rule()) {}
+  explicit PendingReasons(DecisionDraft& draft) : draft_(draft), rule_(draft.active_policy().line_rule()) {}
 
   // It waits for slots, and those behind it come after it.
   void leave(const TargetedJob& entry, const Reason& lacks) {

@@ -200,10 +200,7 @@ void PlaceClearing::move(const Departure& leaving) {
   const Job& job = *leaving.job;
   auto joining = draft_.free_slots().take(request_of(leaving), draft_.next_worker());
   TP_CHECK(joining, "those that move have been found room elsewhere");
-  std::vector<WorkerId> in_rank_order;
-  for (const WorkerId id : job.membership.members) {
-    if (contains(leaving.workers, id)) in_rank_order.push_back(id);
-  }
+  std::vector<WorkerId> in_rank_order = members_among(job, leaving.workers);
   const reason::MovedForRoom reason{.for_job = waiting_.id,
                                     .size = waiting_.spec.elastic.sizes.front(),
                                     .slots_each = place_.domain ? ways_.claim().slots : gang_.slots_each,

@@ -43,7 +43,7 @@ class Reconciler {
  public:
   Reconciler(DecisionDraft& draft, const IdSet<JobId>& releasing)
       : draft_(draft),
-        rule_(draft.default_policy().line_rule()),
+        rule_(draft.active_policy().line_rule()),
         victims_(draft, releasing),
         preemption_(draft, victims_),
         pending_(draft),
@@ -267,7 +267,7 @@ class Reconciler {
     if (start_job(draft_, job, *entry.target)) return;
     if (nodes_.waits_for_nodes(entry)) return;
     pending_.leave(entry, lacks_slots(draft_, job));
-    (void)nodes_.keeps_nodes(job);
+    (void)nodes_.keep_until_preemption(job);
   }
 
   DecisionDraft& draft_;
@@ -288,7 +288,7 @@ void walk(DecisionDraft& draft, const WaitingLine& line, Reconciler& reconciler)
     if (draft.usable() < need.workers * need.slots_per_worker) return false;
     return draft.free_slots().room_for(need.slots_per_worker) >= need.workers;
   };
-  const bool strict = draft.default_policy().line_rule() == LineRule::kStrict;
+  const bool strict = draft.active_policy().line_rule() == LineRule::kStrict;
   const auto next = [&](const std::optional<WaitingLine::Place>& after) {
     if (reconciler.is_blocked()) return line.next_open(after);
     return strict ? line.next(after) : line.next_helped(after, fits);
@@ -330,7 +330,7 @@ void reconcile(DecisionDraft& draft, const InLine& waiting) {
   if (waiting.line != nullptr) {
     walk(draft, *waiting.line, reconciler);
   } else {
-    for (const JobId id : line_of(draft, *draft.default_policy().rule(), waiting.pending)) {
+    for (const JobId id : line_of(draft, *draft.active_policy().rule(), waiting.pending)) {
       reconciler.allocate_waiting(*draft.state().find_job(id));
     }
   }

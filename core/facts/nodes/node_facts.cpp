@@ -238,12 +238,14 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   }
   note_start(change, worker->node);
   Job& job = change.job(worker->job);
-  // Its agent may have been started anew since, and know no more of what it has brought.
-  if (job.recovery.moving && awaits(*job.recovery.moving, *worker)) {
-    give_up_move(change, job, fact.worker.text() + " has started, and its node has not said that the state came");
-  }
   if (fact.work_steps || fact.work_samples) job.progress.length = {fact.work_steps, fact.work_samples};
-  note_cost(job.measurements.boot_cost, size_with_joining(job), (change.at() - worker->started_at).to_seconds() * 1e3);
+  if (job.recovery.moving && awaits(*job.recovery.moving, *worker)) {
+    // Its agent may have been started anew since, and know no more of what it has brought: nor when it began to boot.
+    give_up_move(change, job, fact.worker.text() + " has started, and its node has not said that the state came");
+  } else {
+    const Duration booted = change.at() - worker->started_at;
+    note_cost(job.measurements.boot_cost, size_with_joining(job), booted.to_seconds() * 1e3);
+  }
   change.worker(fact.worker).phase = WorkerPhase::kReady;
   return ok_status();
 }

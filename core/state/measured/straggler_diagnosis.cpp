@@ -1,5 +1,6 @@
 #include "core/state/measured/straggler_diagnosis.hpp"
 
+#include "base/id_set.hpp"
 #include "core/state/measured/node_speed.hpp"
 
 namespace tidepool::core {
@@ -18,10 +19,8 @@ Diagnosis diagnose(const ClusterState& state, const Worker& slow) {
   Diagnosis found;
   if (const Node* node = state.find_node(slow.node)) {
     found.node_speed = speed_of(state, *node).value_or(0);
-    WorkerId counted;
-    for (const WorkerId id : node->owners) {  // a worker's slots lie side by side in no order that matters
-      if (!id || id == slow.id || id == counted) continue;
-      counted = id;
+    for (const WorkerId id : IdSet<WorkerId>(node->owners.begin(), node->owners.end())) {
+      if (!id || id == slow.id) continue;
       const Worker& peer = *state.find_worker(id);
       if (peer.track.steps < kStepsToKnow) continue;
       ++found.node_peers;

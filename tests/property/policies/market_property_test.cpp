@@ -178,12 +178,11 @@ TEST_CASE("ordered pieces: a treap answers as a sorted list, built at once or pi
     std::size_t fit = 0;
     while (fit < list.size() && used + list[fit].width <= slots) used += list[fit++].width;
     for (const OrderedBids* each : {&pieces, &at_once}) {
-      REQUIRE(each->size() == list.size());
       const OrderedBids::Frontier frontier = each->frontier(slots);
       REQUIRE(frontier.used == used);
       REQUIRE(frontier.next.has_value() == (fit < list.size()));
       if (frontier.next) REQUIRE(frontier.next->job == list[fit].job);
-      std::optional<MarginalBid> at = each->first();
+      std::optional<MarginalBid> at = each->frontier(0).next;
       for (const MarginalBid& piece : list) {
         REQUIRE(at.has_value());
         REQUIRE(at->job == piece.job);

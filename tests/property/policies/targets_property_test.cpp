@@ -28,7 +28,7 @@ class FromScratch {
     const std::function<bool(const core::Job&)> own = [&](const core::Job& job) { return !draft_.follows_plan(job); };
     core::StepBudget budget(100'000'000);
     auto answer =
-        draft_.default_policy().plan({{state_, now_}, jobs, jobs, goes_on, own, core::digest_of_nodes(state_)}, budget);
+        draft_.active_policy().plan({{state_, now_}, jobs, jobs, goes_on, own, core::digest_of_nodes(state_)}, budget);
     INFO((answer.ok() ? "" : answer.error().message));
     REQUIRE(answer.ok());
     return *std::move(answer);

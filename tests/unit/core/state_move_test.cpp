@@ -4,6 +4,7 @@
 
 #include "core/codec/codec.hpp"
 #include "core/facts/state_moves.hpp"
+#include "core/words/sentence.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -144,6 +145,21 @@ TEST_CASE("each move ends in one event, however its job leaves it") {
                 kept.story.learn(core::JobCancelRequested{kept.job});
                 kept.story.decide();
               }).empty());
+}
+
+TEST_CASE("a boot of which nobody says when it began is not measured, whoever reads the state meanwhile") {
+  for (const bool is_read : {false, true}) {
+    INFO(is_read);
+    Kept kept;
+    kept.story.decide();
+    REQUIRE(kept.moving());
+    const std::int64_t measured = kept.state().measurements.boot_cost.count;
+    const auto reader = is_read ? std::optional(kept.story.state()) : std::nullopt;
+    kept.story.pass(Duration::seconds(10));
+    kept.story.ready(kept.worker());
+    CHECK_FALSE(kept.moving());
+    CHECK(kept.state().measurements.boot_cost.count == measured);
+  }
 }
 
 TEST_CASE("words about another move, or one of before, change nothing") {

@@ -303,6 +303,19 @@ TEST_CASE("A worker of several slots is one neighbour") {
   CHECK(diagnose(bench.state, *bench.state.find_worker(WorkerId(1))).node_peers == 1);
 }
 
+TEST_CASE("A worker whose slots do not lie side by side is one neighbour, too") {
+  Bench bench;
+  bench.add(1, 1, 30);
+  bench.add(2, 1, 40);
+  bench.add(3, 1, 0);
+  bench.state.nodes[NodeId(1)].owners.push_back(WorkerId(2));
+  bench.add(4, 1, 0);
+  const auto found = diagnose(bench.state, *bench.state.find_worker(WorkerId(1)));
+  CHECK(found.node_peers == 3);
+  CHECK(found.node_slow == 1);
+  CHECK(found.follows == Follows::kWorker);
+}
+
 TEST_CASE("A joining worker that is slow from its beginning tells where the slowness lies") {
   Bench bench;
   bench.add(1, 1, 0);

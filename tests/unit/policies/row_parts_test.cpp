@@ -73,8 +73,8 @@ TEST_CASE("jobs that ask for the same nodes share one answer, and the others cou
   core::Job any = JobWorld({1}).job;
   core::Job choosy = any;
   choosy.spec.slot_types = {"a"};
-  CHECK_FALSE(nodes.are_chosen_by(state, any));
-  CHECK(nodes.are_chosen_by(state, choosy));
+  CHECK_FALSE(nodes.asks_for_nodes(state, any));
+  CHECK(nodes.asks_for_nodes(state, choosy));
   const std::size_t demand = nodes.demand_of(state, choosy);
   CHECK(nodes.demand_of(state, any) != demand);
   CHECK(nodes.demand_of(state, choosy) == demand);
@@ -93,7 +93,7 @@ TEST_CASE("a price cap keeps a job from dear nodes, and new prices are told") {
   static_cast<void>(nodes.follow(state));
   core::Job job = JobWorld({1}).job;
   job.spec.scaling.price_cap = Money::micros(2'000'000);
-  CHECK(nodes.are_chosen_by(state, job));
+  CHECK(nodes.asks_for_nodes(state, job));
   const std::size_t demand = nodes.demand_of(state, job);
   CHECK(nodes.asked(state, {job, demand}).nodes == std::vector{0, 2});
   const auto prices = nodes.prices_of(state, {job, demand}, {});
@@ -105,7 +105,7 @@ TEST_CASE("a price cap keeps a job from dear nodes, and new prices are told") {
   const DemandedNodes::Change change = nodes.follow(state);
   CHECK(change.prices);
   CHECK_FALSE(change.nodes);
-  CHECK_FALSE(nodes.are_chosen_by(state, job));
+  CHECK_FALSE(nodes.asks_for_nodes(state, job));
 }
 
 TEST_CASE("the size beyond a row's largest is the job's own next one, and is bound by the room that there is") {
