@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/money.hpp"
@@ -40,6 +41,8 @@ struct NodeConstraint {
   const TopologyStrategy strategy = spec.placement.strategy;
   return strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread;
 }
+// Slots of this type do for a job that asks for one of these; empty = any do.
+[[nodiscard]] bool takes_slot_type(const std::vector<std::string>& asked, std::string_view type);
 // It asks something of the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
   return spec.placement.exclusive || spec.elastic.group > 1 || has_strict_topology(spec);
