@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/state/node_constraints.hpp"
 #include "sim/text_lines.hpp"
 
 namespace tidepool::sim {
@@ -86,8 +87,7 @@ class Speeds {
   [[nodiscard]] double best_for(const core::JobSpec& spec) const {
     double best = 0;
     for (const auto& [type, speed] : by_type_) {
-      const bool may = spec.slot_types.empty() || std::ranges::find(spec.slot_types, type) != spec.slot_types.end();
-      if (may) best = std::max(best, speed);
+      if (core::takes_slot_type(spec.slot_types, type)) best = std::max(best, speed);
     }
     return best > 0 ? best : 1;
   }

@@ -7,10 +7,12 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/word_list.hpp"
 #include "core/facts/detector_of.hpp"
+#include "core/state/node_constraints.hpp"
 #include "policies/registry.hpp"
 #include "sim/workload.hpp"
 #include "straggler/registry.hpp"
@@ -198,9 +200,7 @@ struct Room {
 Room room_for(const core::JobSpec& spec, const std::vector<NodeKind>& kinds) {
   std::map<std::string_view, Room> rooms;
   for (const NodeKind& kind : kinds) {
-    if (!spec.slot_types.empty() && std::ranges::find(spec.slot_types, kind.slot_type) == spec.slot_types.end()) {
-      continue;
-    }
+    if (!core::takes_slot_type(spec.slot_types, kind.slot_type)) continue;
     Room& room = rooms[spec.mixed_types ? std::string_view() : std::string_view(kind.slot_type)];
     room.slots += kind.slots;
     room.workers += kind.slots / spec.gpus_per_worker;
@@ -228,10 +228,10 @@ struct Supply {
 
 // A job that never fits would wait for ever and hold up those behind it.
 Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, const Supply& supply) {
-  std::map<std::pair<std::vector<std::string>, int>, Room> rooms;  // by what is asked for
+  std::map<std::tuple<std::vector<std::string>, int, bool>, Room> rooms;  // by all that room_for() reads of a job
   for (const SimJob& job : workload.jobs) {
     const core::JobSpec& spec = job.spec;
-    const auto [found, added] = rooms.try_emplace({spec.slot_types, spec.gpus_per_worker});
+    const auto [found, added] = rooms.try_emplace({spec.slot_types, spec.gpus_per_worker, spec.mixed_types});
     if (added) found->second = room_for(spec, kinds);
     const Room& room = found->second;
     if (spec.elastic.min <= room.workers) continue;

@@ -5,6 +5,7 @@
 #include "core/money/budget.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
+#include "core/state/tenant_settings.hpp"
 #include "core/state/tenants.hpp"
 
 namespace tidepool::core {
@@ -73,22 +74,8 @@ void fields(auto& archive, codec::Like<JobDefaults> auto& defaults) {
 void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("name", tenant.name);
   archive("parent", tenant.parent);
-  archive("guarantee", tenant.guarantee);
-  archive("guarantee_by_type", tenant.guarantee_by_type);
-  archive("weight", tenant.weight);
-  archive("borrow", tenant.borrow);
-  archive("lend", tenant.lend);
-  archive("priority_max", tenant.priority_max);
-  archive("job_slots_max", tenant.job_slots_max);
-  archive("job_price_max", tenant.job_price_max);
+  for_each_setting([&](const auto& row) { archive(row.name, tenant.*row.field); });
   archive("budget", tenant.budget);
-  archive("job_grace_max", tenant.job_grace_max);
-  archive("job_hold_max", tenant.job_hold_max);
-  archive("jobs_max", tenant.jobs_max);
-  archive("exclusive_nodes", tenant.exclusive_nodes);
-  archive("notice_extension", tenant.notice_extension);
-  archive("notice_refusal", tenant.notice_refusal);
-  archive("preempt_after", tenant.preempt_after);
   archive("defaults", tenant.defaults);
 }
 
@@ -148,17 +135,12 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
   if (!tree.is_object() || !tree.contains("tenants") || !tree["tenants"].is_array()) return;
   tree.emplace("preempt_after", codec::encode(Duration()));
   tree.emplace("churn", nullptr);
+  const Tenant blank;
   for (auto& tenant : tree["tenants"]) {
     if (!tenant.is_object()) continue;
-    tenant.emplace("budget", nullptr);
-    tenant.emplace("guarantee_by_type", nlohmann::json::object());
-    tenant.emplace("job_grace_max", nullptr);
-    tenant.emplace("job_hold_max", nullptr);
-    tenant.emplace("jobs_max", nullptr);
     tenant.emplace("exclusive_nodes", true);  // any job could have nodes to itself
-    tenant.emplace("notice_extension", nullptr);
-    tenant.emplace("notice_refusal", nullptr);
-    tenant.emplace("preempt_after", codec::encode(Duration()));
+    for_each_setting([&](const auto& row) { tenant.emplace(row.name, codec::encode(blank.*row.field)); });
+    tenant.emplace("budget", nullptr);
     if (!tenant.contains("defaults")) tenant["defaults"] = codec::encode(JobDefaults{});
   }
 }

@@ -11,9 +11,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr int kPercentMost = 1'000;
-constexpr std::size_t kThresholdsMost = 16;
-
 Error wrong_budget(const std::string& what) {
   return invalid_argument("budget: " + what);
 }
@@ -47,7 +44,7 @@ Status check_budget(const Budget& budget) {
   for (const BudgetThreshold& threshold : budget.thresholds) {
     if (threshold.percent <= before)
       return wrong_budget("thresholds are in ascending order, each at a percent of its own");
-    if (threshold.percent > kPercentMost) return wrong_budget("a threshold is at most at 1000 percent");
+    if (threshold.percent > kThresholdPercentMost) return wrong_budget("a threshold is at most at 1000 percent");
     before = threshold.percent;
   }
   return ok_status();

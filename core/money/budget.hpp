@@ -34,6 +34,9 @@ inline constexpr std::array kBudgetActions{BudgetAction::kWarn, BudgetAction::kS
 [[nodiscard]] const char* to_text(BudgetWindow window);  // "day", "week", "month"
 [[nodiscard]] const char* to_text(BudgetAction action);  // "warn", "shrink", "pause", "stop"
 
+inline constexpr int kThresholdPercentMost = 1'000;
+inline constexpr std::size_t kThresholdsMost = 16;
+
 struct BudgetThreshold {
   int percent = 100;  // of the limit
   BudgetAction action = BudgetAction::kPause;

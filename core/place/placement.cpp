@@ -14,10 +14,6 @@ GangRequest on_type(GangRequest gang, const std::string& type) {
   return gang;
 }
 
-bool is_of_type(const Node& node, const std::vector<std::string>& slot_types) {
-  return slot_types.empty() || std::find(slot_types.begin(), slot_types.end(), node.slot_type) != slot_types.end();
-}
-
 std::size_t free_in(const Node& node) {
   return static_cast<std::size_t>(std::count(node.owners.begin(), node.owners.end(), WorkerId()));
 }
@@ -148,7 +144,7 @@ int FreeSlots::room_anywhere(const GangRequest& gang) const {
 }
 
 void FreeSlots::close(const std::vector<std::string>& slot_types) {
-  close_where([&](const Node& node) { return is_of_type(node, slot_types); });
+  close_where([&](const Node& node) { return takes_slot_type(slot_types, node.slot_type); });
 }
 
 void FreeSlots::close_for(const Job& job) {
@@ -380,13 +376,14 @@ NodeId FreeSlots::best_of(const GangRequest& gang, int workers_left) const {
 
 bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
   const Node& node = *state_.find_node(id);
-  if (!gang.other_than.empty() && is_of_type(node, gang.other_than)) return false;
+  if (!gang.other_than.empty() && takes_slot_type(gang.other_than, node.slot_type)) return false;
   if (gang.not_for != nullptr && may_run_on(*gang.not_for, node)) return false;
   if (gang.job != nullptr && !may_run_on(*gang.job, node)) return false;
   const bool is_on_it = id == gang.first_on || gang.prefer.contains(id);
   if (gang.steady && !is_on_it && node.faults) return false;
   if (!gang.domains.empty() && !gang.domains.contains(domain_of(node, gang.job->spec.placement.key))) return false;
-  return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
+  return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) &&
+         takes_slot_type(gang.slot_types, node.slot_type);
 }
 
 std::size_t FreeSlots::free_on(NodeId node) const {

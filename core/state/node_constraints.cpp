@@ -10,8 +10,7 @@ namespace tidepool::core {
 namespace {
 
 bool has_type_asked(const JobSpec& spec, const Node& node) {
-  const auto& types = spec.slot_types;
-  return types.empty() || std::find(types.begin(), types.end(), node.slot_type) != types.end();
+  return takes_slot_type(spec.slot_types, node.slot_type);
 }
 
 // Nothing bounds a worker on a node that does not tell, or that bounds none.
@@ -60,6 +59,10 @@ const std::array kConstraints{
 constexpr std::int64_t kNoMemory = 1;
 
 }  // namespace
+
+bool takes_slot_type(const std::vector<std::string>& asked, std::string_view type) {
+  return asked.empty() || std::find(asked.begin(), asked.end(), type) != asked.end();
+}
 
 std::span<const NodeConstraint> node_constraints() {
   return kConstraints;

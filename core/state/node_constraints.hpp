@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/money.hpp"
@@ -47,6 +48,8 @@ struct NodeConstraint {
 [[nodiscard]] inline bool has_strict_topology(const JobSpec& spec) {
   return is_in_one_domain(spec) || is_one_per_domain(spec);
 }
+// Slots of this type do for a job that asks for one of these; empty = any do.
+[[nodiscard]] bool takes_slot_type(const std::vector<std::string>& asked, std::string_view type);
 // It asks something of the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
   return spec.placement.exclusive || spec.elastic.group > 1 || has_strict_topology(spec);

@@ -62,12 +62,24 @@ Identity identity_of(const R& told) {
   return identity;
 }
 
+using TakeTold = void (*)(void* any, void* told);
+
+template <class R>
+void take_told(void* any, void* told) {
+  std::construct_at(static_cast<AnyReason*>(any), std::in_place_type<R>, std::move(*static_cast<R*>(told)));
+}
+
+template <class... Told>
+constexpr std::array<TakeTold, sizeof...(Told)> takes_of(ReasonList<Told...> /*all*/) {
+  return {take_told<Told>...};
+}
+
 }  // namespace
 
 Reason::Reason() : Reason(reason::Measuring{}) {}
-template <ToldReason R>
-Reason::Reason(R told) {
-  std::construct_at(static_cast<AnyReason*>(ReasonAccess::place(*this)), std::in_place_type<R>, std::move(told));
+Reason::Reason(std::size_t place, void* told) {
+  static constexpr auto kTakes = takes_of(AllReasons());
+  kTakes[place](ReasonAccess::place(*this), told);
 }
 Reason::Reason(const Reason& other) {
   std::construct_at(static_cast<AnyReason*>(ReasonAccess::place(*this)), ReasonAccess::of(other));
@@ -111,123 +123,5 @@ const reason::Traits& traits_of(const Reason& reason) {
 bool same_kind(const Reason& one, const Reason& other) {
   return ReasonAccess::of(one).index() == ReasonAccess::of(other).index();
 }
-
-// One for each of the list; the linker misses the one that is forgotten.
-template Reason::Reason(reason::Measuring);
-template Reason::Reason(reason::WaitingForSlots);
-template Reason::Reason(reason::PreemptsLater);
-template Reason::Reason(reason::PreemptionLimit);
-template Reason::Reason(reason::PreemptionRefused);
-template Reason::Reason(reason::NodesBeingCleared);
-template Reason::Reason(reason::NeverFits);
-template Reason::Reason(reason::NoNodeMatches);
-template Reason::Reason(reason::WaitingForNodes);
-template Reason::Reason(reason::DomainsTooSmall);
-template Reason::Reason(reason::WaitingForDomains);
-template Reason::Reason(reason::BeyondGuarantee);
-template Reason::Reason(reason::BudgetSpent);
-template Reason::Reason(reason::BudgetStopped);
-template Reason::Reason(reason::BehindOlderJob);
-template Reason::Reason(reason::SuspendedByUser);
-template Reason::Reason(reason::NoNodes);
-template Reason::Reason(reason::WaitsForState);
-template Reason::Reason(reason::PriceWait);
-template Reason::Reason(reason::PolicyFailed);
-template Reason::Reason(reason::MeritWait);
-template Reason::Reason(reason::DeadlineLost);
-template Reason::Reason(reason::TurnWait);
-template Reason::Reason(reason::AwaitsPolicy);
-template Reason::Reason(reason::PolicyWord);
-template Reason::Reason(reason::Cooldown);
-template Reason::Reason(reason::MinRuntime);
-template Reason::Reason(reason::EndsSoon);
-template Reason::Reason(reason::PreemptedOften);
-template Reason::Reason(reason::AskedToLeave);
-template Reason::Reason(reason::RefusesToLeave);
-template Reason::Reason(reason::TransitionInProgress);
-template Reason::Reason(reason::FixedSize);
-template Reason::Reason(reason::PinnedByUser);
-template Reason::Reason(reason::EfficiencySettled);
-template Reason::Reason(reason::UtilitySettled);
-template Reason::Reason(reason::AtMax);
-template Reason::Reason(reason::AtMin);
-template Reason::Reason(reason::NoSlotsToGrow);
-template Reason::Reason(reason::PriceCap);
-template Reason::Reason(reason::BatchTooSmall);
-template Reason::Reason(reason::NoMeasurements);
-template Reason::Reason(reason::TransitionTooDear);
-template Reason::Reason(reason::StragglerWatched);
-template Reason::Reason(reason::StragglerInData);
-template Reason::Reason(reason::StragglerEased);
-template Reason::Reason(reason::PriceHold);
-template Reason::Reason(reason::Unclaimed);
-template Reason::Reason(reason::MeritHold);
-template Reason::Reason(reason::NoRoomTogether);
-template Reason::Reason(reason::NoRoomByRules);
-template Reason::Reason(reason::TurnHold);
-template Reason::Reason(reason::ShareHold);
-template Reason::Reason(reason::Started);
-template Reason::Reason(reason::ExploreUp);
-template Reason::Reason(reason::ExploreDown);
-template Reason::Reason(reason::EfficientUp);
-template Reason::Reason(reason::InefficientDown);
-template Reason::Reason(reason::UtilityUp);
-template Reason::Reason(reason::UtilityDown);
-template Reason::Reason(reason::GatherEvidence);
-template Reason::Reason(reason::PriceGrow);
-template Reason::Reason(reason::PriceShrink);
-template Reason::Reason(reason::MeritGrow);
-template Reason::Reason(reason::MeritShrink);
-template Reason::Reason(reason::BudgetShrunk);
-template Reason::Reason(reason::ResizedByUser);
-template Reason::Reason(reason::BackToSize);
-template Reason::Reason(reason::StragglerRebalanced);
-template Reason::Reason(reason::SharesRegained);
-template Reason::Reason(reason::StragglerReplaced);
-template Reason::Reason(reason::StragglerShrunk);
-template Reason::Reason(reason::StragglerNoSpare);
-template Reason::Reason(reason::WorkerLost);
-template Reason::Reason(reason::ProgramFailed);
-template Reason::Reason(reason::BelowMinimum);
-template Reason::Reason(reason::StartTimeout);
-template Reason::Reason(reason::LeftBehind);
-template Reason::Reason(reason::WorkerStuck);
-template Reason::Reason(reason::SwitchTimeout);
-template Reason::Reason(reason::ParkTimeout);
-template Reason::Reason(reason::EndTimeout);
-template Reason::Reason(reason::Preempted);
-template Reason::Reason(reason::Resumed);
-template Reason::Reason(reason::ResumedElsewhere);
-template Reason::Reason(reason::ResumedByTransfer);
-template Reason::Reason(reason::MovedForType);
-template Reason::Reason(reason::MovedTogether);
-template Reason::Reason(reason::MovedForRoom);
-template Reason::Reason(reason::DrainMove);
-template Reason::Reason(reason::DrainShrink);
-template Reason::Reason(reason::DrainGrow);
-template Reason::Reason(reason::DrainSuspend);
-template Reason::Reason(reason::DrainHold);
-template Reason::Reason(reason::DrainStop);
-template Reason::Reason(reason::NodesDrain);
-template Reason::Reason(reason::NodesUnsteady);
-template Reason::Reason(reason::NodeForGang);
-template Reason::Reason(reason::NodeForGrowth);
-template Reason::Reason(reason::NodeForMinimum);
-template Reason::Reason(reason::NodeForPolicy);
-template Reason::Reason(reason::NodeBeyondPolicy);
-template Reason::Reason(reason::NodeIdle);
-template Reason::Reason(reason::NodeNotWorth);
-template Reason::Reason(reason::NodeEmptied);
-template Reason::Reason(reason::NodeNeverJoined);
-template Reason::Reason(reason::NodeAway);
-template Reason::Reason(reason::NodeLifetimeEnds);
-template Reason::Reason(reason::NodeSurplus);
-template Reason::Reason(reason::Finished);
-template Reason::Reason(reason::CancelledByUser);
-template Reason::Reason(reason::WorkersFailed);
-template Reason::Reason(reason::Finishing);
-template Reason::Reason(reason::FailedAtEnd);
-template Reason::Reason(reason::FinishTimeout);
-template Reason::Reason(reason::MaxDuration);
 
 }  // namespace tidepool::core

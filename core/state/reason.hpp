@@ -10,12 +10,7 @@
 #include <array>
 #include <cstddef>
 
-#include "core/state/reasons/changing.hpp"
-#include "core/state/reasons/draining.hpp"
-#include "core/state/reasons/holding.hpp"
-#include "core/state/reasons/provisioning.hpp"
-#include "core/state/reasons/waiting.hpp"
-#include "core/state/reasons/worker.hpp"
+#include "core/state/reasons/all.hpp"
 
 namespace tidepool::core {
 
@@ -23,13 +18,15 @@ namespace tidepool::core {
 template <class R>
 concept ToldReason = requires { R::kTraits.category; };
 
-// Any one of them. The variant of all is in reason_read.hpp and reason.cpp alone, so that code that decides compiles
-// without it.
+// Any one of them. The variant of all is in reason_read.hpp alone, so that code that decides compiles without it.
 class Reason {
  public:
   Reason();
   template <ToldReason R>
-  Reason(R told);  // NOLINT(google-explicit-constructor)
+  Reason(R told)  // NOLINT(google-explicit-constructor)
+      : Reason(AllReasons::place_of<R>(), &told) {
+    static_assert(kIsListed<R>, "add it to the list of core/state/reasons/all.hpp");
+  }
   Reason(const Reason& other);
   Reason(Reason&& other) noexcept;
   Reason& operator=(const Reason& other);
@@ -40,6 +37,8 @@ class Reason {
 
  private:
   friend struct ReasonAccess;  // reason_read.hpp
+  // `told` is moved from; it is the struct at this place in the list.
+  Reason(std::size_t place, void* told);
   static constexpr std::size_t kBytes = 160;
   alignas(8) std::array<std::byte, kBytes> any_;
 };

@@ -4,15 +4,10 @@
 #include <set>
 
 #include "base/refusals.hpp"
+#include "core/state/tenant_settings.hpp"
 
 namespace tidepool::core {
 namespace {
-
-constexpr std::size_t kDepthMost = 8;
-constexpr std::size_t kTenantsMost = 10'000;
-constexpr std::int64_t kWeightMost = 1'000'000;
-constexpr int kSlotsMost = 10'000'000;
-constexpr int kJobsMost = 10'000'000;
 
 Error wrong(const Tenant& tenant, const std::string& what) {
   return invalid_argument("tenant \"" + tenant.name + "\": " + what);
@@ -26,8 +21,17 @@ bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= 63 && std::all_of(name.begin(), name.end(), fits);
 }
 
-bool is_count(const std::optional<int>& slots) {
-  return !slots || (*slots >= 0 && *slots <= kSlotsMost);
+template <class T>
+bool lies_within(const T& value, const T& least, const T& most) {
+  return least <= value && value <= most;
+}
+template <class T>
+bool lies_within(const std::optional<T>& value, const T& least, const T& most) {
+  return !value || lies_within(*value, least, most);
+}
+bool lies_within(const std::map<std::string, int>& slots, int least, int most) {
+  return std::all_of(slots.begin(), slots.end(),
+                     [&](const auto& entry) { return lies_within(entry.second, least, most); });
 }
 
 bool is_delay(Duration delay) {
@@ -50,26 +54,12 @@ Status check_churn(const ChurnLimit& churn) {
 
 Status check_numbers(const Tenant& tenant) {
   if (!is_name(tenant.name)) return wrong(tenant, "a name has 1 to 63 letters, digits, '-', '_' or '.'");
-  if (!is_count(tenant.guarantee)) return wrong(tenant, "guarantee is a number of slots, 0 or more");
-  if (tenant.weight < 0 || tenant.weight > kWeightMost) return wrong(tenant, "weight is from 0 to 1,000,000");
-  if (!is_count(tenant.borrow))
-    return wrong(tenant, "borrow is a number of slots, 0 or more; leave it out for no limit");
-  if (!is_count(tenant.lend)) return wrong(tenant, "lend is a number of slots, 0 or more; leave it out to lend all");
-  if (tenant.job_slots_max && *tenant.job_slots_max < 1) return wrong(tenant, "job_slots_max is 1 or more");
-  if (tenant.job_price_max && *tenant.job_price_max <= Money()) return wrong(tenant, "job_price_max is above 0");
-  if (tenant.job_grace_max && *tenant.job_grace_max < Duration()) return wrong(tenant, "job_grace_max is 0s or more");
-  if (tenant.job_hold_max && *tenant.job_hold_max < Duration()) return wrong(tenant, "job_hold_max is 0s or more");
-  if (tenant.jobs_max && (*tenant.jobs_max < 1 || *tenant.jobs_max > kJobsMost)) {
-    return wrong(tenant, "jobs_max is from 1 to 10,000,000");
-  }
-  if (tenant.notice_extension &&
-      (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
-    return wrong(tenant, "notice_extension is from 0s to 24h");
-  }
-  if (tenant.notice_refusal && (*tenant.notice_refusal < Duration() || *tenant.notice_refusal > kNoticeRefusalMost)) {
-    return wrong(tenant, "notice_refusal is from 0s to 24h");
-  }
-  if (!is_delay(tenant.preempt_after)) return wrong(tenant, "preempt_after is from 0s to 24h");
+  Status within = ok_status();
+  for_each_setting([&](const auto& row) {
+    if (!within.ok() || lies_within(tenant.*row.field, row.least, row.most)) return;
+    within = wrong(tenant, std::string(row.name) + " is from " + limit_text(row.least) + " to " + limit_text(row.most));
+  });
+  TP_TRY(within);
   if (tenant.budget) {
     if (const Status fits = check_budget(*tenant.budget); !fits.ok()) return wrong(tenant, fits.error().message);
   }
@@ -79,9 +69,7 @@ Status check_numbers(const Tenant& tenant) {
 Status check_types(const Tenant& tenant) {
   std::int64_t promised = 0;
   for (const auto& [type, slots] : tenant.guarantee_by_type) {
-    if (type.empty() || slots < 0 || slots > kSlotsMost) {
-      return wrong(tenant, "guarantee_by_type gives for each type of slot a number of slots, 0 or more");
-    }
+    if (type.empty()) return wrong(tenant, "guarantee_by_type gives a number of slots to a type without a name");
     promised += slots;
   }
   if (promised <= tenant.guarantee) return ok_status();
@@ -309,7 +297,7 @@ void check_each(const TenantTree& tree, Refusals& refusals) {
     const bool has_parent = tenant.parent.empty() || parent != depth.end();
     if (!has_parent) refusals.add(wrong(tenant, "its parent \"" + tenant.parent + "\" is not there before it"));
     const std::size_t at = tenant.parent.empty() || !has_parent ? 1 : parent->second + 1;
-    if (at > kDepthMost) refusals.add(wrong(tenant, "it is more than 8 levels deep"));
+    if (at > kTenantDepthMost) refusals.add(wrong(tenant, "it is more than 8 levels deep"));
     if (!depth.emplace(tenant.name, at).second) refusals.add(wrong(tenant, "there are two of this name"));
   }
 }

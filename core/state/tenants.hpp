@@ -22,6 +22,10 @@
 
 namespace tidepool::core {
 
+inline constexpr std::size_t kTenantsMost = 10'000;
+inline constexpr std::size_t kTenantDepthMost = 8;  // levels
+
+// What is one value each stands in a table, too, from which its limits and forms follow (tenant_settings.hpp).
 struct Tenant {
   std::string name;    // unique in the tree
   std::string parent;  // its name; empty = directly under the pool
@@ -55,7 +59,6 @@ struct Tenant {
 };
 
 inline constexpr Duration kNoticeExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
-inline constexpr Duration kNoticeRefusalMost = Duration::seconds(std::int64_t{24} * 3600);
 
 // How often jobs are preempted for others: at most so many times within any window, one job and all of them together.
 struct ChurnLimit {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/refusals.hpp"
+#include "core/state/tenant_settings.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -19,49 +20,31 @@ std::set<std::string_view> names_below(const TenantTree& tree, std::string_view 
   return names;
 }
 
-std::string limit_text(int number) {
-  return std::to_string(number);
-}
-std::string limit_text(const auto& value) {
-  return to_text(value);
-}
+using Path = std::vector<const Tenant*>;  // from the pool down
 
-// The limits on the way from the pool to a tenant: of each the nearest that sets it.
-struct Limits {
-  const Tenant* priority_max = nullptr;
-  const Tenant* job_slots_max = nullptr;
-  const Tenant* job_price_max = nullptr;
-  const Tenant* job_grace_max = nullptr;
-  const Tenant* job_hold_max = nullptr;
-  const Tenant* jobs_max = nullptr;
-  const Tenant* notice_extension = nullptr;
-  const Tenant* notice_refusal = nullptr;
-  const Tenant* borrow = nullptr;
-  const Tenant* closes_no_nodes = nullptr;
-
-  void add(const Tenant& tenant) {
-    if (tenant.priority_max) priority_max = &tenant;
-    if (tenant.job_slots_max) job_slots_max = &tenant;
-    if (tenant.job_price_max) job_price_max = &tenant;
-    if (tenant.job_grace_max) job_grace_max = &tenant;
-    if (tenant.job_hold_max) job_hold_max = &tenant;
-    if (tenant.jobs_max) jobs_max = &tenant;
-    if (tenant.notice_extension) notice_extension = &tenant;
-    if (tenant.notice_refusal) notice_refusal = &tenant;
-    if (tenant.borrow) borrow = &tenant;
-    if (!tenant.exclusive_nodes) closes_no_nodes = &tenant;
-  }
-};
+// The nearest of them that sets it; null: none does.
+template <class T>
+const Tenant* nearest_with(const Path& above, std::optional<T> Tenant::* limit) {
+  const auto found = std::find_if(above.rbegin(), above.rend(), [&](const Tenant* any) { return any->*limit; });
+  return found == above.rend() ? nullptr : *found;
+}
 
 template <class T>
-Status check_limit(const Tenant& tenant, std::optional<T> Tenant::* limit, const Tenant* above, const char* name) {
-  if (above == nullptr || !(tenant.*limit) || *(tenant.*limit) <= *(above->*limit)) return ok_status();
-  return invalid_argument("tenant \"" + tenant.name + "\": " + name + " " + limit_text(*(tenant.*limit)) +
-                          " is looser than the " + limit_text(*(above->*limit)) + " of tenant \"" + above->name +
+Status check_setting(const Tenant&, const Path&, const TenantSetting<T>&) {
+  return ok_status();  // none that has a value in any case is a limit
+}
+template <class T>
+Status check_setting(const Tenant& tenant, const Path& path, const TenantSetting<std::optional<T>>& row) {
+  if (row.below != SetBelow::kNoLooser || !(tenant.*row.field)) return ok_status();
+  const Tenant* above = nearest_with(path, row.field);
+  if (above == nullptr || *(tenant.*row.field) <= *(above->*row.field)) return ok_status();
+  return invalid_argument("tenant \"" + tenant.name + "\": " + row.name + " " + limit_text(*(tenant.*row.field)) +
+                          " is looser than the " + limit_text(*(above->*row.field)) + " of tenant \"" + above->name +
                           "\", which limits it; set at most that, or leave it out");
 }
 
-Status check_borrow(const Tenant& tenant, const Tenant* above) {
+Status check_borrow(const Tenant& tenant, const Path& path) {
+  const Tenant* above = nearest_with(path, &Tenant::borrow);
   if (above == nullptr || !tenant.borrow) return ok_status();
   const std::int64_t most = std::int64_t{tenant.guarantee} + *tenant.borrow;
   const std::int64_t allowed = std::int64_t{above->guarantee} + *above->borrow;
@@ -71,23 +54,17 @@ Status check_borrow(const Tenant& tenant, const Tenant* above) {
                           "\"; set at most that, or leave borrow out");
 }
 
-Status check_exclusive(const Tenant& tenant, const Tenant* above) {
-  if (above == nullptr || !tenant.exclusive_nodes) return ok_status();
-  return invalid_argument("tenant \"" + tenant.name + "\": exclusive_nodes is not granted to tenant \"" + above->name +
-                          "\" above it; leave it out, or ask an operator");
+Status check_exclusive(const Tenant& tenant, const Path& path) {
+  const auto above = std::find_if(path.rbegin(), path.rend(), [](const Tenant* any) { return !any->exclusive_nodes; });
+  if (above == path.rend() || !tenant.exclusive_nodes) return ok_status();
+  return invalid_argument("tenant \"" + tenant.name + "\": exclusive_nodes is not granted to tenant \"" +
+                          (*above)->name + "\" above it; leave it out, or ask an operator");
 }
 
-void check_limits(const Tenant& tenant, const Limits& above, Refusals& refusals) {
-  refusals.add(check_limit(tenant, &Tenant::priority_max, above.priority_max, "priority_max"));
-  refusals.add(check_limit(tenant, &Tenant::job_slots_max, above.job_slots_max, "job_slots_max"));
-  refusals.add(check_limit(tenant, &Tenant::job_price_max, above.job_price_max, "job_price_max"));
-  refusals.add(check_limit(tenant, &Tenant::job_grace_max, above.job_grace_max, "job_grace_max"));
-  refusals.add(check_limit(tenant, &Tenant::job_hold_max, above.job_hold_max, "job_hold_max"));
-  refusals.add(check_limit(tenant, &Tenant::jobs_max, above.jobs_max, "jobs_max"));
-  refusals.add(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
-  refusals.add(check_limit(tenant, &Tenant::notice_refusal, above.notice_refusal, "notice_refusal"));
-  refusals.add(check_borrow(tenant, above.borrow));
-  refusals.add(check_exclusive(tenant, above.closes_no_nodes));
+void check_limits(const Tenant& tenant, const Path& above, Refusals& refusals) {
+  for_each_setting([&](const auto& row) { refusals.add(check_setting(tenant, above, row)); });
+  refusals.add(check_borrow(tenant, above));
+  refusals.add(check_exclusive(tenant, above));
 }
 
 int unlent(const Tenant& tenant) {
@@ -128,21 +105,15 @@ TenantTree with_tenants_below(TenantTree tree, std::string_view above, const std
 }
 
 Status check_within(const TenantTree& tree, std::string_view above) {
-  const auto path = tree.path_to(above);
-  if (path.empty()) return not_found("there is no tenant " + std::string(above));
+  const TenantsByName by_name(tree);
+  const Tenant* admins = by_name.find(above);
+  if (admins == nullptr) return not_found("there is no tenant " + std::string(above));
   Refusals refusals;
-  Limits own;
-  for (const Tenant* tenant : path) own.add(*tenant);
-  std::map<std::string_view, Limits> limits{{above, own}};
-  for (const Tenant& tenant : tree.tenants) {
-    const auto parent = limits.find(tenant.parent);
-    if (tenant.parent.empty() || parent == limits.end()) continue;
-    check_limits(tenant, parent->second, refusals);
-    Limits& of = limits[tenant.name] = parent->second;
-    of.add(tenant);
+  for (const Tenant& tenant : tenants_below(tree, above)) {
+    check_limits(tenant, by_name.path_to(tenant.parent), refusals);
   }
   const std::int64_t kept = kept_below(tree, above);
-  const std::int64_t allowed = unlent(*path.back());
+  const std::int64_t allowed = unlent(*admins);
   if (kept > allowed) {
     refusals.add(invalid_argument("the tenants below \"" + std::string(above) + "\" would keep " +
                                   std::to_string(kept) +

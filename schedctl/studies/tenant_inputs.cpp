@@ -1,8 +1,9 @@
 #include "schedctl/studies/tenant_inputs.hpp"
 
+#include <utility>
+
 #include <CLI/CLI.hpp>
 
-#include "api/v1/tenant_tree.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedulerd/leader/tenant_file.hpp"
@@ -12,15 +13,14 @@ namespace {
 
 core::TenantTree tree_of(const std::string& name) {
   const NamedFile file = read_named_file(name);
-  const auto findings = api::v1::read_tenant_tree(file.document);
+  auto findings = leader::read_tenant_tree(file.document);
   if (!findings.errors.empty()) fail(kExitUsage, findings_text(file.shown, file.lines, findings.errors));
-  core::TenantTree tree = leader::to_core(findings.tree);
-  if (tree.empty()) {
+  if (findings.tree.empty()) {
     fail(kExitUsage, file.shown +
                          " names no tenant; write tenants: [{name: vision, guarantee: 4}], or leave out "
                          "--tenants");
   }
-  return tree;
+  return std::move(findings.tree);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/money.hpp"
+#include "base/written.hpp"
+#include "core/state/tenant_settings.hpp"
 #include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"
 
@@ -20,10 +22,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 15> kSettings = {
-    "guarantee",    "guarantee_by_type", "weight",           "borrow",         "lend",
-    "priority_max", "job_slots_max",     "job_price_max",    "job_grace_max",  "job_hold_max",
-    "jobs_max",     "exclusive_nodes",   "notice_extension", "notice_refusal", "preempt_after"};
 constexpr std::array<const char*, 11> kNumbers = {
     "entitled", "entitled_by_type", "held",         "wanted",     "satisfied", "loan",
     "jobs",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
@@ -124,17 +122,13 @@ ordered_json level_of(const Children& children, const std::string& parent) {
   ordered_json level = ordered_json::array();
   const auto found = children.find(parent);
   if (found == children.end()) return level;
-  static const json kDefaults = {{"guarantee", 0},
-                                 {"weight", 1},
-                                 {"preempt_after", "0s"},
-                                 {"guarantee_by_type", json::object()},
-                                 {"exclusive_nodes", false}};
+  const core::Tenant blank;
   for (const json* tenant : found->second) {
     ordered_json entry = {{"name", text_at(*tenant, "/name")}};
-    for (const char* field : kSettings) {
-      const json& value = tenant->at(field);
-      if (!value.is_null() && value != kDefaults.value(field, json())) entry[field] = value;
-    }
+    core::for_each_setting([&](const auto& row) {
+      const json& value = tenant->at(row.name);
+      if (value != written(blank.*row.field)) entry[row.name] = value;
+    });
     if (!tenant->at("budget").is_null()) entry["budget"] = tenant->at("budget");
     if (!tenant->at("defaults").empty()) entry["defaults"] = tenant->at("defaults");
     ordered_json below = level_of(children, text_at(*tenant, "/name"));
@@ -174,7 +168,7 @@ std::string tenant_page(const json& tenant, const Style& style) {
   const auto line = [&](const std::string& name, const std::string& value) {
     page += "  " + name + std::string(kFieldColumns - std::min(kFieldColumns - 1, name.size()), ' ') + value + "\n";
   };
-  for (const char* field : kSettings) line(field, field_text(tenant.at(field)));
+  core::for_each_setting([&](const auto& row) { line(row.name, field_text(tenant.at(row.name))); });
   line("budget", budget_text(tenant.at("budget")));
   const std::string defaults = job_fields_text(tenant.at("defaults"));
   line("defaults", defaults.empty() ? "none" : defaults);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/v1/job_defaults.hpp"
+#include "base/written.hpp"
 
 namespace tidepool::leader {
 namespace {
@@ -14,16 +15,6 @@ namespace {
 using api::v1::JobSpecV1;
 using core::JobDefaults;
 using nlohmann::json;
-
-json written(const Duration& value) {
-  return to_text(value);
-}
-json written(const Money& value) {
-  return to_text(value);
-}
-json written(const auto& value) {
-  return value;
-}
 
 // A field that can have a default: taken from a job file that states it, and written into one. Null = none.
 struct Field {
@@ -33,7 +24,7 @@ struct Field {
 
 template <auto kMember>
 json write(const JobDefaults& from) {
-  return from.*kMember ? written(*(from.*kMember)) : json(nullptr);
+  return written(from.*kMember);
 }
 
 // In the order of api::v1::kFieldsWithDefaults.

@@ -104,6 +104,22 @@ test("the times that charts show are in the address, and a link to another tenan
   });
 });
 
+test("what is folded on the page of tenants stays so when another is chosen, and after Back", () => onPage(sharedWorld(), { hash: "#/tenants" }, async (page) => {
+  const line = (tenant) => page.locator(`[data-testid="tenants"] tr[data-tenant="${tenant}"]`);
+  await tenantsLoaded(page);
+  assert.equal(await line("vision").count(), 1);
+  await page.getByRole("button", { name: "tenants below lab" }).click();
+  await page.waitForFunction(() => location.hash === "#/tenants?folded=lab");
+  await line("bio").getByRole("link").click();
+  await page.waitForFunction(() => location.hash === "#/tenants/bio?folded=lab");
+  await page.evaluate(() => { location.hash = "#/jobs/job-1"; });
+  await jobLoaded(page);
+  await page.goBack();
+  await tenantsLoaded(page);
+  assert.equal(await line("bio").count(), 1);
+  assert.equal(await line("vision").count(), 0);
+}));
+
 test("on a phone, where the table has no head, jobs are ordered by a choice", () => onPage(demoWorld(), { hash: "#/?show=all", size: "narrow" }, async (page) => {
   await loaded(page);
   const order = page.getByLabel("Order", { exact: true });

@@ -98,7 +98,7 @@ export function App() {
 
 function Page({ route, live, loading }: { route: Route; live: Live; loading: boolean }) {
   if (route.page === "job") return <JobPage key={route.id} id={route.id} spanS={route.spanS} client={live.client} session={live.session} />;
-  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} usage={route.usage} session={live.session} />;
+  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} view={route.view} session={live.session} />;
   if (route.page === "plan") return <PlanPage like={route.like} planner={live.planner} />;
   if (route.page === "unknown") {
     return (

@@ -118,7 +118,7 @@ class Slots {
 
   void show() {
     for (; next_arrival() <= now_s_; ++arrived_) account_.show(arrived_);
-    for (std::size_t i = 0; i < arrived_; ++i) {
+    for (const std::size_t i : account_.shown()) {
       ReplayAccount::Job& shown = job(i);
       if (setup_.declared_work) shown.row.steps_left = shown.row.useful_left = progress_[i].left;
     }
@@ -139,7 +139,7 @@ class Slots {
 
   void charge() {
     const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNoEvent;
-    for (std::size_t i = 0; i < arrived_; ++i) {
+    for (const std::size_t i : account_.shown()) {
       const policies::cluster::Placement& placement = job(i).row.placement;
       Progress& progress = progress_[i];
       const bool holds = runs(i);
@@ -193,7 +193,7 @@ class Slots {
     std::set<double> events;
     double planned_s = next_arrival();
     if (planned_s < kNoEvent) events.insert(planned_s);
-    for (std::size_t i = 0; i < arrived_; ++i) {
+    for (const std::size_t i : account_.shown()) {
       if (!runs(i)) continue;
       events.insert(end_event(i));
       planned_s = std::min(planned_s, planned_end(i));
@@ -206,7 +206,7 @@ class Slots {
 
   void pass_time(double until_s) {
     const double passed_s = until_s - now_s_;
-    for (std::size_t i = 0; i < arrived_; ++i) {
+    for (const std::size_t i : account_.shown()) {
       if (!runs(i)) continue;
       Progress& progress = progress_[i];
       // The charge is taken off the time until the job's end as well: a job may be asked about again a step short of

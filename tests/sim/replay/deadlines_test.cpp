@@ -135,40 +135,70 @@ TEST_CASE("a run that is cut off ends then, and not with the next event") {
   CHECK(report.score.gpu_hours == Approx(2 * 60 / 3'600.0));
 }
 
-TEST_CASE("a slot looks at each job that has arrived a few times, however many they are") {
-  constexpr int kSlots = 50;
+namespace {
+
+// Under Gandiva, which is asked each slot, for so many slots.
+SlotRun run_in_slots(const std::vector<DeadlineJob>& jobs, int slots) {
   const auto preset = studies::find_preset("gandiva");
   REQUIRE(preset.ok());
   const auto policy = preset->policy();
   const auto place = preset->place();
   const auto cluster = parse_typed_cluster("1x4");
   REQUIRE(cluster.ok());
+  SlotSetup setup{.account = {.policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = {}},
+                  .jobs = jobs,
+                  .charge = Charge::kArrivals,
+                  .slots = 4};
+  setup.limit_s = slots * setup.slot_s;
+  auto run = replay_in_slots(setup);
+  REQUIRE(run.ok());
+  return *std::move(run);
+}
+
+}  // namespace
+
+TEST_CASE("a slot looks at each job that waits or runs a few times, however many they are") {
+  constexpr int kSlots = 50;
   TypeSpeeds speeds;
   speeds.set(0, 8, 4);  // more slots than there are
   const auto looks_for = [&](int jobs) {
-    SlotSetup setup{.account = {.policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = {}},
-                    .jobs = {},
-                    .charge = Charge::kArrivals,
-                    .slots = 4};
-    for (int i = 0; i < jobs; ++i) {
-      setup.jobs.push_back({.name = std::to_string(i),
-                            .application = "m",
-                            .submitted_s = 0,
-                            .deadline_s = 9'999,
-                            .steps = 1'000,
-                            .size = 8,
-                            .size_max = 8,
-                            .speeds = &speeds});
-    }
-    setup.limit_s = kSlots * setup.slot_s;
-    const auto run = replay_in_slots(setup);
-    REQUIRE(run.ok());
-    return run->jobs_looked_at;
+    const DeadlineJob job{.name = "",
+                          .application = "m",
+                          .submitted_s = 0,
+                          .deadline_s = 9'999,
+                          .steps = 1'000,
+                          .size = 8,
+                          .size_max = 8,
+                          .speeds = &speeds};
+    return run_in_slots(std::vector(static_cast<std::size_t>(jobs), job), kSlots).jobs_looked_at;
   };
   const std::int64_t few = looks_for(100);
   CHECK(few >= 100 * kSlots);
   CHECK(few <= 10 * 100 * kSlots);
   CHECK(looks_for(400) <= 4 * few);
+}
+
+TEST_CASE("a slot looks at no job that has ended before") {
+  constexpr int kShort = 20;
+  TypeSpeeds speeds;
+  speeds.set(0, 1, 4);
+  std::vector<DeadlineJob> jobs;
+  for (int i = 0; i <= kShort; ++i) {
+    jobs.push_back({.name = std::to_string(i),
+                    .application = "m",
+                    .submitted_s = 0,
+                    .deadline_s = 99'999,
+                    .steps = i < kShort ? 40.0 : 1'000'000.0,
+                    .size = 1,
+                    .size_max = 1,
+                    .speeds = &speeds});
+  }
+  const SlotRun run = run_in_slots(jobs, 100);
+  const auto ended = [](const JobResult& row) { return row.state == core::JobState::kSucceeded; };
+  REQUIRE(std::count_if(run.result.rows.begin(), run.result.rows.end(), ended) == kShort);
+  const std::int64_t later = run_in_slots(jobs, 200).jobs_looked_at - run.jobs_looked_at;
+  CHECK(later >= 100);  // at the one that is left
+  CHECK(later <= 20 * 100);
 }
 
 TEST_CASE("a slot with jobs that find no room costs in proportion to how many they are") {

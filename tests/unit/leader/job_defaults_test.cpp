@@ -31,10 +31,10 @@ core::TenantTree tree_of(const json& lab, const json& vision) {
          {"defaults", lab},
          {"tenants",
           {{{"name", "vision"}, {"guarantee", 2}, {"defaults", vision}}, {{"name", "speech"}, {"guarantee", 1}}}}}}}};
-  const auto findings = api::v1::read_tenant_tree(file);
+  const auto findings = read_tenant_tree(file);
   for (const auto& error : findings.errors) UNSCOPED_INFO(error.pointer << " " << error.message);
   REQUIRE(findings.errors.empty());
-  return to_core(findings.tree);
+  return findings.tree;
 }
 
 }  // namespace

@@ -504,7 +504,7 @@ TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with job
              Catch::Contains("are guaranteed 2 slots of type x, it has 1"));
   CHECK_THAT(refused({{.name = "a", .weight = -1}}), Catch::Contains("weight is from 0"));
   CHECK_THAT(refused({{.name = "a", .job_hold_max = Duration::seconds(-1)}}),
-             Catch::Contains("job_hold_max is 0s or more"));
+             Catch::Contains("job_hold_max is from 0s to 1d"));
   (void)pool.submit(SharedPool::spec("vision", 2));
   CHECK_THAT(refused({{.name = "speech"}}), Catch::Contains("tenant \"vision\" has jobs that have not ended"));
   CHECK_THAT(refused({{.name = "vision"}, {.name = "images", .parent = "vision"}}), Catch::Contains("no leaf"));

@@ -1,4 +1,4 @@
-import { type JobsView, kMostText, kNewestFirst, kPageRows } from "~/page/queries";
+import { type JobsView, kMostText, kNewestFirst, kPageRows, kTenantsAtFirst } from "~/page/queries";
 import { jobHref, overviewHref, parseRoute, tenantHref } from "~/page/router";
 import { kColumns, kScopes } from "~/state/job_order";
 
@@ -37,12 +37,20 @@ test("what an address cannot say is the default", () => {
   for (const rows of ["39", "-80", "8e9", "123456", "many"]) expect(viewAt(`#/?rows=${rows}`)?.rows).toBe(kPageRows);
   expect(viewAt("#/?q=%E0%A4%A")).not.toBeNull();
   expect(parseRoute("#/jobs/job-1?last=2h")).toEqual({ page: "job", id: "job-1", spanS: 0 });
-  expect(parseRoute("#/tenants/a?usage=year")).toEqual({ page: "tenants", chosen: "a", usage: "month" });
+  expect(parseRoute("#/tenants/a?usage=year")).toEqual({ page: "tenants", chosen: "a", view: kTenantsAtFirst });
+  expect(parseRoute("#/tenants?rows=99&jobs=-1&folded=,,")).toEqual({ page: "tenants", chosen: null, view: kTenantsAtFirst });
 });
 
 test("the time that charts show comes back from the address of a job and of a tenant", () => {
   for (const spanS of [0, 60, 300, 900]) expect(parseRoute(jobHref("job-1", spanS))).toEqual({ page: "job", id: "job-1", spanS });
   for (const usage of ["week", "month"] as const) {
-    for (const chosen of [null, "vision"]) expect(parseRoute(tenantHref(chosen, usage))).toEqual({ page: "tenants", chosen, usage });
+    const view = { ...kTenantsAtFirst, usage };
+    for (const chosen of [null, "vision"]) expect(parseRoute(tenantHref(chosen, view))).toEqual({ page: "tenants", chosen, view });
   }
+});
+
+test("what was opened on the page of tenants comes back from its address", () => {
+  const view = { ...kTenantsAtFirst, rows: 300, jobs: 52, folded: new Set(["lab", "old_team.a"]) };
+  for (const chosen of [null, "vision"]) expect(parseRoute(tenantHref(chosen, view))).toEqual({ page: "tenants", chosen, view });
+  expect(tenantHref("vision", view)).toBe("#/tenants/vision?rows=300&jobs=52&folded=lab%2Cold_team.a");
 });

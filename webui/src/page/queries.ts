@@ -10,9 +10,18 @@ export interface JobsView {
   rows: number; // at most so many are shown
 }
 
+// The tenants' page: what of its lists is opened.
+export interface TenantsView {
+  usage: UsageWindow;
+  rows: number; // tenants, at most
+  jobs: number; // of the chosen tenant, at most
+  folded: ReadonlySet<string>; // tenants that hide what lies below them
+}
+
 export const kNewestFirst: Order = { column: "submitted", descending: true };
 export const kMostText = 200;
 export const kPageRows = 40;
+export const kTenantsAtFirst: TenantsView = { usage: "month", rows: 100, jobs: 12, folded: new Set() };
 const kSpans: readonly [string, number][] = [["15m", 900], ["5m", 300], ["1m", 60]];
 
 export function readJobsView(query: URLSearchParams): JobsView {
@@ -22,7 +31,7 @@ export function readJobsView(query: URLSearchParams): JobsView {
     scope: oneOf<Scope>(kScopes, query.get("show")),
     text: (query.get("q") ?? "").slice(0, kMostText),
     order: column === null ? kNewestFirst : { column, descending: order === null ? descendsFirst(column) : order === "desc" },
-    rows: Math.max(kPageRows, Number(/^\d{1,5}$/.exec(query.get("rows") ?? "")?.[0] ?? 0)),
+    rows: readRows(query, "rows", kPageRows),
   };
 }
 
@@ -44,12 +53,24 @@ export function spanQuery(seconds: number): string {
   return written([["last", kSpans.find(([, length]) => length === seconds)?.[0] ?? null]]);
 }
 
-export function readUsageWindow(query: URLSearchParams): UsageWindow {
-  return query.get("usage") === "week" ? "week" : "month";
+export function readTenantsView(query: URLSearchParams): TenantsView {
+  return {
+    usage: query.get("usage") === "week" ? "week" : "month",
+    rows: readRows(query, "rows", kTenantsAtFirst.rows),
+    jobs: readRows(query, "jobs", kTenantsAtFirst.jobs),
+    folded: new Set((query.get("folded") ?? "").split(",").filter((name) => name !== "")),
+  };
 }
 
-export function usageQuery(window: UsageWindow): string {
-  return written([["usage", window === "month" ? null : window]]);
+export function tenantsQuery({ usage, rows, jobs, folded }: TenantsView): string {
+  return written([
+    ["usage", usage === "month" ? null : usage], ["rows", rows === kTenantsAtFirst.rows ? null : String(rows)],
+    ["jobs", jobs === kTenantsAtFirst.jobs ? null : String(jobs)], ["folded", folded.size === 0 ? null : [...folded].join(",")],
+  ]);
+}
+
+function readRows(query: URLSearchParams, name: string, least: number): number {
+  return Math.max(least, Number(/^\d{1,5}$/.exec(query.get(name) ?? "")?.[0] ?? 0));
 }
 
 function oneOf<T extends string>(known: readonly T[], word: string | null): T | null {

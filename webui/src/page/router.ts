@@ -1,14 +1,13 @@
 // Hash paths, so that any static server can serve the page: #/, #/jobs/job-1, #/tenants and #/tenants/vision, #/plan and
 // #/plan/job-1, which begins with that job's file. What is shown of a page's lists follows as a query.
-import type { UsageWindow } from "../api/types";
 import {
-  type JobsView, jobsQuery, readJobsView, readSpan, readUsageWindow, spanQuery, usageQuery,
+  type JobsView, jobsQuery, kTenantsAtFirst, readJobsView, readSpan, readTenantsView, spanQuery, tenantsQuery, type TenantsView,
 } from "./queries";
 
 export type Route =
   | { page: "overview"; jobs: JobsView }
   | { page: "job"; id: string; spanS: number } // spanS: of its charts; 0: all
-  | { page: "tenants"; chosen: string | null; usage: UsageWindow }
+  | { page: "tenants"; chosen: string | null; view: TenantsView }
   | { page: "plan"; like: string | null }
   | { page: "unknown"; path: string };
 
@@ -17,7 +16,7 @@ export function parseRoute(hash: string): Route {
   const path = address.replace(/\/+$/, "");
   const query = new URLSearchParams(asked);
   if (path === "") return { page: "overview", jobs: readJobsView(query) };
-  if (path === "/tenants") return { page: "tenants", chosen: null, usage: readUsageWindow(query) };
+  if (path === "/tenants") return { page: "tenants", chosen: null, view: readTenantsView(query) };
   if (path === "/plan") return { page: "plan", like: null };
   const [, list, name] = /^\/(jobs|tenants|plan)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined && name !== undefined) {
@@ -25,7 +24,7 @@ export function parseRoute(hash: string): Route {
       const id = decodeURIComponent(name);
       if (list === "plan") return { page: "plan", like: id };
       if (list === "jobs") return { page: "job", id, spanS: readSpan(query) };
-      return { page: "tenants", chosen: id, usage: readUsageWindow(query) };
+      return { page: "tenants", chosen: id, view: readTenantsView(query) };
     } catch {
       return { page: "unknown", path };
     }
@@ -40,8 +39,8 @@ export function jobHref(id: string, spanS = 0): string {
 }
 
 // Null: all of them.
-export function tenantHref(name: string | null, usage: UsageWindow = "month"): string {
-  return `#/tenants${name === null ? "" : `/${encodeURIComponent(name)}`}${usageQuery(usage)}`;
+export function tenantHref(name: string | null, view: TenantsView = kTenantsAtFirst): string {
+  return `#/tenants${name === null ? "" : `/${encodeURIComponent(name)}`}${tenantsQuery(view)}`;
 }
 
 export const kPlanHref = "#/plan";

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "api/v1/job_defaults.hpp"
-#include "base/time.hpp"
+#include "base/written.hpp"
+#include "core/state/tenant_settings.hpp"
 #include "schedulerd/leader/job_defaults.hpp"
 #include "schedulerd/live/http/settings/settings_changes.hpp"
 
@@ -13,10 +14,6 @@ namespace tidepool::live::http {
 namespace {
 
 using nlohmann::json;
-
-json or_null(const auto& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 // Each default is a field of its own, such as "defaults.elastic.cooldown".
 json flat_settings(const core::Tenant& tenant) {
@@ -56,35 +53,22 @@ json budget_settings(const core::Budget& budget) {
 json tree_settings(const core::TenantTree& tree) {
   json churn = nullptr;
   if (tree.churn) {
-    churn = {{"per_job", or_null(tree.churn->per_job)},
-             {"pool", or_null(tree.churn->pool)},
-             {"window", to_text(tree.churn->window)}};
+    churn = {{"per_job", written(tree.churn->per_job)},
+             {"pool", written(tree.churn->pool)},
+             {"window", written(tree.churn->window)}};
   }
-  return {{"half_life", to_text(tree.half_life)},
-          {"rebalance_every", to_text(tree.rebalance_every)},
-          {"preempt_after", to_text(tree.preempt_after)},
+  return {{"half_life", written(tree.half_life)},
+          {"rebalance_every", written(tree.rebalance_every)},
+          {"preempt_after", written(tree.preempt_after)},
           {"churn", std::move(churn)}};
 }
 
 json tenant_settings(const core::Tenant& tenant) {
-  return {{"parent", tenant.parent.empty() ? json(nullptr) : json(tenant.parent)},
-          {"guarantee", tenant.guarantee},
-          {"guarantee_by_type", tenant.guarantee_by_type},
-          {"weight", tenant.weight},
-          {"borrow", or_null(tenant.borrow)},
-          {"lend", or_null(tenant.lend)},
-          {"priority_max", or_null(tenant.priority_max)},
-          {"job_slots_max", or_null(tenant.job_slots_max)},
-          {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
-          {"job_grace_max", tenant.job_grace_max ? json(to_text(*tenant.job_grace_max)) : json(nullptr)},
-          {"job_hold_max", tenant.job_hold_max ? json(to_text(*tenant.job_hold_max)) : json(nullptr)},
-          {"jobs_max", or_null(tenant.jobs_max)},
-          {"exclusive_nodes", tenant.exclusive_nodes},
-          {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
-          {"notice_refusal", tenant.notice_refusal ? json(to_text(*tenant.notice_refusal)) : json(nullptr)},
-          {"preempt_after", to_text(tenant.preempt_after)},
-          {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)},
-          {"defaults", leader::defaults_document(*tenant.defaults)}};
+  json settings = {{"parent", tenant.parent.empty() ? json(nullptr) : json(tenant.parent)},
+                   {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)},
+                   {"defaults", leader::defaults_document(*tenant.defaults)}};
+  core::for_each_setting([&](const auto& row) { settings[row.name] = written(tenant.*row.field); });
+  return settings;
 }
 
 Problem unknown_tenant(const std::string& name) {

@@ -7,7 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "api/v1/tenant_tree.hpp"
 #include "core/explain/budget_warnings.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/state/tenant_jobs.hpp"
@@ -103,8 +102,8 @@ std::variant<core::TenantTree, Problem> read_tree(const Call& call, const std::s
   auto body = read_body(call);
   if (auto* problem = std::get_if<Problem>(&body)) return std::move(*problem);
   const json& document = std::get<json>(body);
-  auto findings = above.empty() ? api::v1::read_tenant_tree(document) : api::v1::read_tenants_below(document, above);
-  if (findings.errors.empty()) return leader::to_core(findings.tree);
+  auto findings = above.empty() ? leader::read_tenant_tree(document) : leader::read_tenants_below(document, above);
+  if (findings.errors.empty()) return std::move(findings.tree);
   return Problem{.status = 422,
                  .code = "InvalidTenants",
                  .detail = "the tenants need a change",

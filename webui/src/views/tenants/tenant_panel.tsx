@@ -1,9 +1,11 @@
 // The chosen tenant: what is set of it, and its jobs.
 import { Fragment } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Job, Tenant, TenantTree, UsageWindow } from "../../api/types";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Job, Tenant, TenantTree } from "../../api/types";
+import { goTo } from "../../page/address";
 import { useNow } from "../../page/now";
 import { jobColour } from "../../page/palette";
+import { kTenantsAtFirst, type TenantsView } from "../../page/queries";
 import { StateChip } from "../../parts/state_chip";
 import { jobHref, tenantHref } from "../../page/router";
 import { firstOf } from "../../state/job_order";
@@ -16,11 +18,10 @@ import { jobsLeftText } from "../../text/jobs_left_text";
 import { budgetText, defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
 import { useDark } from "../../page/theme";
 
-const kShown = 12;
 const kPageRows = 40;
 const kOneColumn = matchMedia("(max-width: 1080px)");
 
-export function TenantPanel({ tree, name, usage }: { tree: TenantTree; name: string; usage: UsageWindow }) {
+export function TenantPanel({ tree, name, view }: { tree: TenantTree; name: string; view: TenantsView }) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Where the panel lies below the tree, choosing a tenant brings it into view; beside the tree nothing moves.
   useEffect(() => { if (kOneColumn.matches) heading.current?.focus(); }, []);
@@ -30,14 +31,20 @@ export function TenantPanel({ tree, name, usage }: { tree: TenantTree; name: str
       <header class="card-head">
         <h2 id="tenant-title" ref={heading} tabIndex={-1}>{name}</h2>
         {tenant && tenant.parent !== null && <span class="quiet">in {tenant.path.slice(0, -1).join(" / ")}</span>}
-        <a class="close" href={tenantHref(null, usage)}>All tenants</a>
+        <a class="close" href={tenantHref(null, { ...view, jobs: kTenantsAtFirst.jobs })}>All tenants</a>
       </header>
-      {tenant ? <Body tree={tree} tenant={tenant} /> : <p class="empty-line">There is no tenant {name} in the tree, or this token may not see it.</p>}
+      {tenant ? <Body tree={tree} tenant={tenant} view={view} /> : <p class="empty-line">There is no tenant {name} in the tree, or this token may not see it.</p>}
     </section>
   );
 }
 
-function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
+interface Of {
+  tree: TenantTree;
+  tenant: Tenant;
+  view: TenantsView;
+}
+
+function Body({ tree, tenant, view }: Of) {
   const currency = currencyOf(tree);
   const defaults = defaultPairs(tenant.defaults);
   const scarce = tenant.now === null ? null : scarceText(tenant.now);
@@ -65,15 +72,15 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
           </dl>
         </div>
       )}
-      <Jobs tree={tree} tenant={tenant} />
+      <Jobs tree={tree} tenant={tenant} view={view} />
     </>
   );
 }
 
-function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
+function Jobs({ tree, tenant, view }: Of) {
   const all = useSelect((state) => state.jobs);
   const left = useSelect((state) => state.jobsLeft);
-  const [rows, setRows] = useState(kShown);
+  const rows = view.jobs;
   const names = useMemo(() => withBelow(tree, tenant.name), [tree, tenant.name]);
   const jobs = useMemo(() => [...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), [all, names]);
   const first = useMemo(() => firstOf(jobs, { column: "state", descending: false }, rows), [jobs, rows]);
@@ -85,7 +92,7 @@ function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
       )}
       <ul class="tenant-job-list" data-testid="tenant-jobs">{first.map((job) => <JobItem key={job.id} job={job} />)}</ul>
       {jobs.length > rows && (
-        <button class="text-button" type="button" onClick={() => setRows(rows + kPageRows)}>
+        <button class="text-button" type="button" onClick={() => goTo(tenantHref(tenant.name, { ...view, jobs: rows + kPageRows }), "replace")}>
           Show {Math.min(kPageRows, jobs.length - rows)} more of {count(jobs.length)}
         </button>
       )}

@@ -1,6 +1,8 @@
 // The tree as a table, one row a tenant. All bars have one scale, the slots of the pool, so they can be compared.
-import { useMemo, useState } from "preact/hooks";
-import type { TenantTree, UsageWindow } from "../../api/types";
+import { useMemo } from "preact/hooks";
+import type { TenantTree } from "../../api/types";
+import { goTo } from "../../page/address";
+import { kTenantsAtFirst, type TenantsView } from "../../page/queries";
 import { sumPool } from "../../state/pool";
 import { tenantHref } from "../../page/router";
 import { useSelect } from "../../state/store";
@@ -12,18 +14,18 @@ import { TenantLine } from "./tenant_line";
 
 const kPageRows = 100;
 
-export function TenantTable({ tree, chosen, usage }: { tree: TenantTree; chosen: string | null; usage: UsageWindow }) {
+export function TenantTable({ tree, chosen, view }: { tree: TenantTree; chosen: string | null; view: TenantsView }) {
   const nodes = useSelect((state) => state.nodes);
   const pool = useMemo(() => sumPool(nodes.values()).total, [nodes]);
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [shown, setShown] = useState(kPageRows);
-  const rows = useMemo(() => rowsOf(tree, closed), [tree, closed]);
+  const { rows: shown, folded } = view;
+  const rows = useMemo(() => rowsOf(tree, folded), [tree, folded]);
   const scale = scaleOf(tree, pool);
-  const toggle = (name: string) => setClosed((now) => {
-    const next = new Set(now);
+  const change = (changed: Partial<TenantsView>) => goTo(tenantHref(chosen, { ...view, ...changed }), "replace");
+  const toggle = (name: string) => {
+    const next = new Set(folded);
     if (!next.delete(name)) next.add(name);
-    return next;
-  });
+    change({ folded: next });
+  };
   return (
     <section class="card" aria-labelledby="tenants-title">
       <header class="card-head"><h2 id="tenants-title">Tenants</h2><span class="quiet">bars: 0 to {slots(scale)}, the same for all</span></header>
@@ -33,14 +35,14 @@ export function TenantTable({ tree, chosen, usage }: { tree: TenantTree; chosen:
           <thead><tr><th scope="col">Tenant</th><th scope="col">Slots</th><th scope="col">Jobs</th><th scope="col">Budget</th></tr></thead>
           <tbody>
             {rows.slice(0, shown).map((row) => (
-              <TenantLine key={row.tenant.name} tree={tree} row={row} href={tenantHref(row.tenant.name, usage)} scale={scale} chosen={row.tenant.name === chosen}
-                closed={closed.has(row.tenant.name)} onToggle={toggle} />
+              <TenantLine key={row.tenant.name} tree={tree} row={row} href={tenantHref(row.tenant.name, { ...view, jobs: kTenantsAtFirst.jobs })} scale={scale} chosen={row.tenant.name === chosen}
+                closed={folded.has(row.tenant.name)} onToggle={toggle} />
             ))}
           </tbody>
         </table>
       </div>
       {rows.length > shown && (
-        <button class="button more" type="button" onClick={() => setShown(shown + kPageRows)}>
+        <button class="button more" type="button" onClick={() => change({ rows: shown + kPageRows })}>
           Show {Math.min(kPageRows, rows.length - shown)} more of {count(rows.length)}
         </button>
       )}

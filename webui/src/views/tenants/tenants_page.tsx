@@ -1,6 +1,7 @@
 // The tenants that share the pool: what each has of its slots and its budget; of the chosen one its limits, jobs and use.
 import { useEffect } from "preact/hooks";
-import type { TenantTree, UsageWindow } from "../../api/types";
+import type { TenantTree } from "../../api/types";
+import type { TenantsView } from "../../page/queries";
 import { Unread } from "../../parts/unread";
 import type { Refusal } from "../../state/model";
 import type { Session } from "../../state/session";
@@ -12,11 +13,12 @@ import { UsagePanel } from "./usage_panel";
 
 interface Props {
   chosen: string | null;
-  usage: UsageWindow;
+  view: TenantsView;
   session: Session;
 }
 
-export function TenantsPage({ chosen, usage, session }: Props) {
+export function TenantsPage({ chosen, view, session }: Props) {
+  const { usage } = view;
   const page = useSelect((state) => state.tenants);
   const down = useSelect((state) => state.link.kind === "down");
   useEffect(() => {
@@ -28,25 +30,25 @@ export function TenantsPage({ chosen, usage, session }: Props) {
     <div class="tenants-page">
       <h1 class="visually-hidden">Tenants</h1>
       {page?.problem && <Problem refusal={page.problem} alone={page.tree === null} />}
-      {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} usage={usage} />)}
+      {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} view={view} />)}
       {!page?.problem && !page?.tree && (down ? <Unread what="The tenants" /> : <div aria-busy="true"><p class="visually-hidden" role="status">Loading tenants</p><div class="skeleton tall" /></div>)}
     </div>
   );
 }
 
-function Tree({ tree, chosen, usage }: Omit<Props, "session"> & { tree: TenantTree }) {
+function Tree({ tree, chosen, view }: Omit<Props, "session"> & { tree: TenantTree }) {
   const preemption = preemptionText(tree);
   return (
     <>
       {tree.warnings.map((warning) => <p class="notice warn" key={warning}>{warning}</p>)}
       <div class="columns">
         <div class="column">
-          <TenantTable tree={tree} chosen={chosen} usage={usage} />
+          <TenantTable tree={tree} chosen={chosen} view={view} />
           {preemption !== null && <p class="quiet" data-testid="preemption-limits">{preemption}</p>}
         </div>
         <aside class="column side">
-          {chosen !== null && <TenantPanel key={chosen} tree={tree} name={chosen} usage={usage} />}
-          <UsagePanel tree={tree} name={chosen} />
+          {chosen !== null && <TenantPanel key={chosen} tree={tree} name={chosen} view={view} />}
+          <UsagePanel tree={tree} name={chosen} view={view} />
         </aside>
       </div>
     </>

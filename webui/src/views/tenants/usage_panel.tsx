@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { TenantTree, UsageWindow } from "../../api/types";
 import { goTo } from "../../page/address";
 import { useNow } from "../../page/now";
+import type { TenantsView } from "../../page/queries";
 import { tenantHref } from "../../page/router";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
@@ -15,9 +16,10 @@ const kWindows: [UsageWindow, string][] = [["week", "Week"], ["month", "Month"]]
 interface Props {
   tree: TenantTree;
   name: string | null;
+  view: TenantsView;
 }
 
-export function UsagePanel({ tree, name }: Props) {
+export function UsagePanel({ tree, name, view }: Props) {
   const page = useSelect((state) => state.tenants);
   const today = dayOf(useNow());
   const usage = page?.usage ?? null;
@@ -31,7 +33,7 @@ export function UsagePanel({ tree, name }: Props) {
         <h2 id="usage-title">Usage by day{name === null ? "" : ` of ${name}`}</h2>
         <div class="segments" role="group" aria-label="Days shown">
           {kWindows.map(([window, word]) => (
-            <button key={window} type="button" aria-pressed={page?.window === window} onClick={() => goTo(tenantHref(name, window))}>{word}</button>
+            <button key={window} type="button" aria-pressed={page?.window === window} onClick={() => goTo(tenantHref(name, { ...view, usage: window }))}>{word}</button>
           ))}
         </div>
       </header>

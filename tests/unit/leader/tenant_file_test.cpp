@@ -1,10 +1,18 @@
-#include "api/v1/tenant_tree.hpp"
+#include "schedulerd/leader/tenant_file.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
-namespace tidepool::api::v1 {
+#include "base/written.hpp"
+#include "core/codec/codec.hpp"
+#include "core/state/tenant_settings.hpp"
+
+namespace tidepool::leader {
 namespace {
 
 using nlohmann::json;
@@ -41,7 +49,73 @@ std::string finding(const json& document, const std::string& pointer, const std:
   return findings.errors.front().message;
 }
 
+// A setting with this value, or with one slot type of it.
+template <class T>
+T holding(const typename core::LimitOf<T>::Type& value) {
+  if constexpr (std::is_same_v<T, std::map<std::string, int>>) {
+    return {{"a100", value}};
+  } else {
+    return T(value);
+  }
+}
+
+// A tenant of which nothing else is set, but slots for what it is guaranteed by type.
+template <class T>
+core::Tenant tenant_with(const core::TenantSetting<T>& row, const typename core::LimitOf<T>::Type& value) {
+  core::Tenant tenant{.name = "a", .guarantee = core::kTenantSlotsMost};
+  tenant.*row.field = holding<T>(value);
+  return tenant;
+}
+
+json document_with(const core::Tenant& tenant, const auto& row) {
+  json entry = {{"name", tenant.name}, {"guarantee", tenant.guarantee}};
+  entry[row.name] = written(tenant.*row.field);
+  return {{"tenants", json::array({entry})}};
+}
+
 }  // namespace
+
+TEST_CASE("each setting is read as it is written, and stored, up to both of its limits") {
+  core::for_each_setting([](const auto& row) {
+    for (const auto& value : {row.least, row.most}) {
+      const core::Tenant tenant = tenant_with(row, value);
+      const json document = document_with(tenant, row);
+      INFO(document.dump());
+      if constexpr (std::is_same_v<decltype(row.most), Money>) {
+        if (value == row.most) continue;  // beyond all amounts of money that files may name
+      }
+      const auto [errors, tree] = read_tenant_tree(document);
+      REQUIRE(errors.empty());
+      CHECK(tree.tenants == std::vector{tenant});
+      CHECK(core::check_tenants(tree).ok());
+      const auto fact = core::fact_from_json(core::to_json(core::Fact(core::TenantsConfigured{tree})));
+      REQUIRE(fact.ok());
+      CHECK(std::get<core::TenantsConfigured>(*fact).tree == tree);
+    }
+  });
+}
+
+TEST_CASE("below its least a setting is refused, in a file and in a tree") {
+  core::for_each_setting([]<class T>(const core::TenantSetting<T>& row) {
+    using Limit = typename core::LimitOf<T>::Type;
+    if constexpr (!std::is_same_v<Limit, bool>) {
+      Limit below = row.least;
+      if constexpr (std::is_arithmetic_v<Limit>) {
+        below -= 1;
+      } else {
+        below = below - Limit::micros(1);
+      }
+      const core::Tenant tenant = tenant_with(row, below);
+      const auto errors = read_tenant_tree(document_with(tenant, row)).errors;
+      INFO(row.name);
+      REQUIRE(errors.size() == 1);
+      CHECK(errors.front().pointer == std::string("/tenants/0/") + row.name);
+      const Status tree = core::check_tenants({.tenants = {tenant}});
+      REQUIRE_FALSE(tree.ok());
+      CHECK_THAT(tree.error().message, Catch::Contains(std::string(row.name) + " is from "));
+    }
+  });
+}
 
 TEST_CASE("tenants are read with their parents before them, and without a field they have its default") {
   const auto [errors, tree] = read_tenant_tree(tenants_document());
@@ -55,7 +129,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   REQUIRE(tree.tenants.size() == 4);
   CHECK(tree.tenants[0].name == "lab");
   CHECK(tree.tenants[0].weight == 2);
-  const TenantFields& vision = tree.tenants[1];
+  const core::Tenant& vision = tree.tenants[1];
   CHECK(vision.parent == "lab");
   CHECK(vision.guarantee == 4);
   CHECK(vision.borrow == 8);
@@ -72,7 +146,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.preempt_after == Duration::seconds(600));
   CHECK(tree.tenants[2].parent == "lab");
   CHECK(tree.tenants[2].weight == 0);
-  const TenantFields& guests = tree.tenants[3];
+  const core::Tenant& guests = tree.tenants[3];
   CHECK(guests.parent.empty());
   CHECK(guests.guarantee == 0);
   CHECK(guests.weight == 1);
@@ -144,8 +218,8 @@ TEST_CASE("defaults are a part of a job file, read as strictly as one") {
   const auto [errors, tree] = read_tenant_tree(
       tree_with("/tenants/0/defaults", {{"priority", "high"}, {"elastic", {{"cooldown", "1m"}, {"grace", nullptr}}}}));
   REQUIRE(errors.empty());
-  CHECK(tree.tenants[0].defaults == json{{"priority", "high"}, {"elastic", {{"cooldown", "1m"}}}});
-  CHECK(tree.tenants[1].defaults == json::object());
+  CHECK(*tree.tenants[0].defaults == core::JobDefaults{.priority = 10, .cooldown = Duration::seconds(60)});
+  CHECK(*tree.tenants[1].defaults == core::JobDefaults{});
   const std::string at = "/tenants/1/defaults";
   const auto wrong = [&](const json& defaults, const std::string& pointer, const std::string& code) {
     return finding(tree_with(at.c_str(), defaults), at + pointer, code);
@@ -210,4 +284,4 @@ TEST_CASE("all findings come at once") {
   CHECK(read_tenant_tree(document).errors.size() == 3);
 }
 
-}  // namespace tidepool::api::v1
+}  // namespace tidepool::leader

@@ -1,0 +1,33 @@
+// The values in a file of tenants, each within its limits. What is wrong with one becomes a finding of the object in
+// which it stands; the value itself is then any of its type. Private to tenant_file.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/json.hpp"
+#include "base/time.hpp"
+#include "core/money/budget.hpp"
+#include "core/state/tenants.hpp"
+
+namespace tidepool::leader {
+
+// Above 0.
+[[nodiscard]] Duration read_duration(ObjectReader& in, std::string_view field, Duration fallback);
+// From 0s to a day.
+[[nodiscard]] Duration read_delay(ObjectReader& in, std::string_view field);
+
+// All of core::kTenantSettings.
+void read_settings(ObjectReader& in, core::Tenant& tenant);
+
+// Of an object that stands at `pointer`; none where it is null.
+[[nodiscard]] std::optional<core::Budget> read_budget(const nlohmann::json& value, const std::string& pointer,
+                                                      std::vector<FieldError>& errors);
+[[nodiscard]] std::optional<core::ChurnLimit> read_churn(const nlohmann::json& value, const std::string& pointer,
+                                                         std::vector<FieldError>& errors);
+
+}  // namespace tidepool::leader
