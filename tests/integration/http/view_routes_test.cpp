@@ -177,6 +177,21 @@ TEST_CASE("events are listed from the newest on, and of one type") {
   }
 }
 
+TEST_CASE("an empty query parameter is refused: it is no wish for everything") {
+  ViewScene scene;
+  for (const auto& [path, name] : {std::pair{"/v1/jobs?tenant=", "tenant"},
+                                   {"/v1/jobs?name", "name"},
+                                   {"/v1/events?job=&limit=5", "job"},
+                                   {"/v1/events/stream?after=", "after"},
+                                   {"/v1/usage?by=", "by"}}) {
+    INFO(path);
+    const json refused = scene.fixture.json_of({.path = path, .token = scene.fixture.admin}, 400);
+    CHECK(refused.at("code") == "BadParameter");
+    CHECK(refused.at("detail") ==
+          std::string("the query parameter \"") + name + "\" is empty; give it a value, or leave it out");
+  }
+}
+
 TEST_CASE("a node can be cordoned and used again") {
   ViewScene scene;
   const auto post = [&](const char* action) {
