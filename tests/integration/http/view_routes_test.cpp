@@ -444,6 +444,25 @@ TEST_CASE("a maintenance window is added, shown with its nodes, and taken away")
   CHECK(both.at("message").get<std::string>().find("together with node") != std::string::npos);
 }
 
+TEST_CASE("a maintenance window that is refused is told which field is wrong, once") {
+  ViewScene scene;
+  const auto findings = [&](const std::string& body) {
+    const json refused = scene.fixture.json_of(
+        {.method = "POST", .path = "/v1/maintenance", .token = scene.fixture.admin, .body = body}, 422);
+    CHECK(refused.at("code") == "InvalidMaintenance");
+    std::string told;
+    for (const auto& each : refused.at("errors")) {
+      told += each.at("pointer").get<std::string>() + " " + each.at("code").get<std::string>() + ";";
+    }
+    return told;
+  };
+  CHECK(findings(R"({"node":"n1","from":"2999-01-01T02:00:00Z"})") == "/to Missing;");
+  CHECK(findings(R"({"node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T02:00:00+00:00"})") ==
+        "/to OutOfRange;");
+  CHECK(findings(R"({"node":5,"from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z"})") == "/node WrongType;");
+  CHECK(findings(R"({"from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z"})") == "/node Missing;");
+}
+
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
   ViewScene scene;
   const auto response = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin});
