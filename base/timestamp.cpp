@@ -36,7 +36,10 @@ std::optional<std::int64_t> micros_of_fraction(std::string_view text) {
 
 std::optional<std::int64_t> micros_of(std::string_view text) {
   constexpr std::string_view kShape = "yyyy-mm-ddThh:mm:ss";
-  if (text.size() <= kShape.size() || text.back() != 'Z') return std::nullopt;
+  constexpr std::string_view kNoOffset = "+00:00";
+  const bool is_utc = text.ends_with('Z') || text.ends_with(kNoOffset);
+  const std::size_t zone_size = text.ends_with('Z') ? 1 : kNoOffset.size();
+  if (!is_utc || text.size() < kShape.size() + zone_size) return std::nullopt;
   for (const std::size_t at : {4U, 7U, 10U, 13U, 16U}) {
     if (text[at] != kShape[at]) return std::nullopt;
   }
@@ -44,7 +47,7 @@ std::optional<std::int64_t> micros_of(std::string_view text) {
   const auto hours = number_in(text, 11, 2, 23);
   const auto minutes = number_in(text, 14, 2, 59);
   const auto seconds = number_in(text, 17, 2, 60);  // a leap second
-  const auto fraction = micros_of_fraction(text.substr(kShape.size(), text.size() - kShape.size() - 1));
+  const auto fraction = micros_of_fraction(text.substr(kShape.size(), text.size() - kShape.size() - zone_size));
   if (!day.ok() || !hours || !minutes || !seconds || !fraction) return std::nullopt;
   const std::int64_t of_day = *hours * 3'600 + *minutes * 60 + *seconds;
   return *day * kDayMicros + of_day * 1'000'000 + *fraction;

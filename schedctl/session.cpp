@@ -222,7 +222,7 @@ Listed Session::each(const std::string& path, const std::function<void(json)>& t
 std::string Session::job_id(const std::string& id_or_name) {
   if (JobId::parse(id_or_name)) return id_or_name;
   // No job has such a name, and a daemon refuses control characters wherever they stand.
-  if (printable(id_or_name) != id_or_name) {
+  if (id_or_name.empty() || printable(id_or_name) != id_or_name) {
     fail(kExitApi, "no job is called \"" + printable(id_or_name) + "\"; see: schedctl ls");
   }
   std::vector<std::string> matches;

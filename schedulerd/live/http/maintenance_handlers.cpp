@@ -90,7 +90,9 @@ void read_selector(ObjectReader& in, core::Selector& selector) {
 
 std::int64_t read_time(ObjectReader& in, const char* name) {
   const auto at = micros_of(in.text(name, ""));
-  if (!at) in.fail(name, "Invalid", "must be a time in UTC such as 2026-11-25T02:00:00Z");
+  if (!at) {
+    in.fail(name, in.has(name) ? "Invalid" : "Missing", "must be a time in UTC such as 2026-11-25T02:00:00Z");
+  }
   return at.value_or(0);
 }
 
@@ -107,10 +109,11 @@ void read_nodes(ObjectReader& in, const core::ClusterState& state, core::Selecto
     return in.fail("selector", "Invalid", "is given together with node; a window is of one of them: keep one");
   }
   if (!in.has("node") && !in.has("selector")) {
-    return in.fail("node", "Missing", "a window is of one node or of those with labels: give node or selector");
+    return in.fail("node", "Missing", "or selector is needed: a window is of one node or of those with labels");
   }
   if (in.has("selector")) return read_selector(in, selector);
   const std::string meant = in.text("node", "");
+  if (!in.raw("node").is_string()) return;  // told already
   std::set<std::string> names;
   for (const auto& [id, node] : state.nodes) {
     if (id.text() == meant || node.name == meant) names.insert(node.name);
@@ -138,6 +141,7 @@ core::MaintenanceWindow read_window(const json& body, const core::ClusterState& 
   if (window.every && *window.every < kEveryMin) in.fail("every", "OutOfRange", "must be at least 1m");
   window.reason = read_reason(in);
   in.finish();
+  if (errors.empty() && window.to_us <= window.from_us) in.fail("to", "OutOfRange", "must be later than from");
   return window;
 }
 

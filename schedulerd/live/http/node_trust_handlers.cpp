@@ -85,6 +85,9 @@ leader::CreateNodeToken read_node_token(const json& body, std::vector<FieldError
     in.fail("name_prefix", "Invalid", std::string("is no beginning of a node's name: ") + leader::kNodeNameRule);
   }
   if (token.terms.slot_type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
+  if (!api::is_printable(token.terms.slot_type)) {
+    in.fail("slot_type", "Invalid", "must be printable characters of ASCII");
+  }
   if (price.empty()) return token;
   if (const auto amount = parse_price(price); amount.ok()) {
     token.terms.price_per_slot_hour = *amount;

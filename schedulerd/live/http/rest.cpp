@@ -59,8 +59,14 @@ std::optional<Problem> check_query(const Route& route, const HttpRequest& reques
     known.emplace_back(rest.substr(0, rest.find(' ')));
     rest.remove_prefix(std::min(rest.size(), known.back().size() + 1));
   }
-  for (const auto& [name, ignored] : request.query) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+  for (const auto& [name, value] : request.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      if (!value.empty()) continue;
+      // A filter that was left empty by mistake must not list everything.
+      return Problem{.status = 400,
+                     .code = "BadParameter",
+                     .detail = "the query parameter \"" + name + "\" is empty; give it a value, or leave it out"};
+    }
     const auto near = nearest_word(name, known);
     return Problem{.status = 400,
                    .code = "UnknownParameter",

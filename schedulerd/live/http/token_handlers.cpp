@@ -21,6 +21,12 @@ struct NewToken {
   std::vector<FieldError> errors;
 };
 
+// A name that was left empty by mistake must not make a token of all tenants.
+std::string empty_tenant(const Caller& caller) {
+  return "is empty; name a tenant, or leave the field out for " +
+         (caller.tenant.empty() ? "a token of all tenants" : caller.tenant);
+}
+
 // A tenant that the tree lacks cannot have jobs, so a token of it would be of no use.
 void check_tenant(ObjectReader& in, const std::string& tenant, const core::TenantTree& tree) {
   if (tenant.empty() || tree.empty() || tree.find(tenant) != nullptr) return;
@@ -54,7 +60,9 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
   if (!token.command.role.empty() && !parse_role(token.command.role)) {
     in.fail("role", "Invalid", "is \"" + token.command.role + "\"; it must be admin, submitter or viewer");
   }
-  if (!caller.sees(token.command.tenant)) {
+  if (in.raw("tenant") == "") {
+    in.fail("tenant", "Invalid", empty_tenant(caller));
+  } else if (!caller.sees(token.command.tenant)) {
     in.fail("tenant", "Invalid",
             "must be " + caller.tenant + ", to which your own token is limited, or a tenant below it");
   } else {

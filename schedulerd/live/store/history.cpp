@@ -116,7 +116,9 @@ Status SqliteHistory::Impl::prepare() {
        "SELECT at_us,step,size,generation,samples_per_second,step_ms,loss,compute_ms,global_batch,noise_scale FROM ("
        "SELECT *,row_number() OVER (ORDER BY ordinal) AS place FROM job_metrics WHERE job=?1) "
        "WHERE place%?2=?3 ORDER BY ordinal"},
-      {&tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens ORDER BY id"},
+      // A new one comes last: ids are drawn, and would move the pages of a list.
+      {&tokens,
+       "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens ORDER BY created_at,id"},
       {&token, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
       {&policies,
        "SELECT name,version,created_at,created_by,manifest,'',tests,checks FROM policy_versions "

@@ -246,6 +246,24 @@ TEST_CASE("a token that is made works, is shown once, expires and can be revoked
   CHECK(states.at("revoked") == 1);
 }
 
+TEST_CASE("an empty tenant makes no token of all tenants") {
+  RestFixture fixture;
+  const auto made_by = [&](const std::string& token, const char* tenant, int status) {
+    const std::string body = std::string(R"({"name":"ci","role":"submitter")") + tenant + "}";
+    return fixture.json_of({.method = "POST", .path = "/v1/tokens", .token = token, .body = body}, status);
+  };
+  for (const auto& [token, left_out] : {std::pair{fixture.admin, "a token of all tenants"},
+                                        std::pair{fixture.service.add_token("admin", "lab"), "lab"}}) {
+    const json refused = made_by(token, R"(,"tenant":"")", 422);
+    REQUIRE(refused.at("errors").size() == 1);
+    CHECK(refused.at("errors").at(0).at("pointer") == "/tenant");
+    CHECK(refused.at("errors").at(0).at("message") ==
+          std::string("tenant is empty; name a tenant, or leave the field out for ") + left_out);
+  }
+  CHECK(made_by(fixture.admin, "", 201).at("tenant").is_null());
+  CHECK(made_by(fixture.admin, R"(,"tenant":null)", 201).at("tenant").is_null());
+}
+
 TEST_CASE("the last valid token of an admin of the whole pool cannot be revoked") {
   AuthScene scene;
   auto& fixture = scene.fixture;

@@ -1,8 +1,10 @@
 // Jobs that have ended and left the daemon's state, as clients see them: as if they were still there.
+#include <future>
 #include <set>
 
 #include <catch2/catch.hpp>
 
+#include "schedulerd/live/http/handlers.hpp"
 #include "tests/support/rest_fixture.hpp"
 
 namespace tidepool::test {
@@ -69,6 +71,45 @@ TEST_CASE("ended jobs stand among the others in every list, newest first, none t
 }
 
 // Without the job's file, which lists leave out.
+class Answered final : public live::http::Responder::Channel {
+ public:
+  void send(live::http::HttpResponse response) override { body.set_value(std::move(response.body)); }
+  std::shared_ptr<live::http::StreamWriter> stream(live::http::HttpResponse /*head*/) override { return nullptr; }
+
+  std::promise<std::string> body;
+};
+
+// The list as a request gets it that has come in while this picture was the newest.
+json listed_from(const RestFixture& fixture, std::shared_ptr<const live::Published> seen,
+                 std::map<std::string, std::string> query) {
+  const auto answered = std::make_shared<Answered>();
+  live::http::Call call{.request = {.method = "GET", .path = "/v1/jobs", .query = std::move(query)},
+                        .responder = live::http::Responder(answered),
+                        .caller = {.token_id = "t", .role = live::http::Role::kAdmin},
+                        .id = "",
+                        .seen = std::move(seen)};
+  fixture.rest->io().post([rest = fixture.rest, call = std::move(call)] { live::http::list_jobs(*rest, call); });
+  return json::parse(answered->body.get_future().get());
+}
+
+TEST_CASE("a list does not end early where jobs have ended since its picture was taken") {
+  EndedScene scene;
+  const auto before = scene.fixture.service.published();
+  for (const char* id : {"job-29", "job-28", "job-26", "job-25"}) {
+    scene.fixture.json_of({.method = "DELETE", .path = std::string("/v1/jobs/") + id, .token = scene.fixture.admin});
+  }
+  for (const char* limit : {"1", "2", "4"}) {
+    std::vector<std::string> found;
+    std::map<std::string, std::string> query = {{"limit", limit}, {"state", "cancelled"}};
+    for (json next = ""; !next.is_null(); query["cursor"] = next.is_null() ? "" : next.get<std::string>()) {
+      const json page = listed_from(scene.fixture, before, query);
+      for (const auto& job : page.at("items")) found.push_back(job.at("id"));
+      next = page.at("next_cursor");
+    }
+    CHECK(found == ids(30, 3));
+  }
+}
+
 json shown_alone(EndedScene& scene, const std::string& id, const std::string& token) {
   json job = scene.fixture.json_of({.path = "/v1/jobs/" + id, .token = token});
   job.erase("spec");

@@ -575,5 +575,19 @@ TEST_CASE("a full queue is told to come back, and nothing is stored") {
   CHECK(fixture.service.commands_carried_out() == 0);
 }
 
+TEST_CASE("a change or a size that cannot be read is refused with the place that is wrong") {
+  const RestFixture fixture;
+  const std::string job = "/v1/jobs/" + fixture.submit().text();
+  const auto finding = [&](const char* method, const std::string& path, const char* body) {
+    return fixture.json_of({.method = method, .path = path, .token = fixture.admin, .body = body}, 422)
+        .at("errors")
+        .at(0);
+  };
+  for (const char* change : {"[]", "{}", "5"}) CHECK(finding("PATCH", job, change).at("pointer") == "");
+  const json huge = finding("POST", job + "/resize", R"({"size":99999999999})");
+  CHECK(huge.at("pointer") == "/size");
+  CHECK(huge.at("message") == "size is 99999999999; this job allows 1, 2, 3, 4, or 0 to let the policy choose");
+}
+
 }  // namespace
 }  // namespace tidepool::test

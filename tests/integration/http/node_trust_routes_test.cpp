@@ -48,6 +48,10 @@ TEST_CASE("a node token is shown once, carries the fingerprint, and is listed wi
       R"({"ttl":"31d","uses":0,"labels":{"a b":"c"},"name_prefix":"rack/gpu","price_per_slot_hour":"much","more":1})");
   CHECK(wrong.status == 422);
   CHECK(json::parse(wrong.body).at("errors").size() == 6);
+  // No job could ask for such a type.
+  const auto steering = make(R"({"slot_type":"h100\n"})");
+  CHECK(steering.status == 422);
+  CHECK(json::parse(steering.body).at("errors").at(0).at("pointer") == "/slot_type");
 }
 
 TEST_CASE("node tokens are for admins of no tenant, and for daemons that machines can join") {

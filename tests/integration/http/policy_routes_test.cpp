@@ -200,8 +200,12 @@ TEST_CASE("a policy that is not known, a version that is not, and a built-in one
             .at("errors")[0]
             .at("pointer") == "/version");
   CHECK(api.post("/v1/policies/autoscaling_engine/activate", json::object(), 409).at("code") == "Conflict");
-  CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422).at("code") == "InvalidParameters");
-  CHECK(api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422).at("code") == "InvalidRequest");
+  const json misnamed = api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422);
+  CHECK(misnamed.at("code") == "InvalidParameters");
+  CHECK(misnamed.at("errors").at(0).at("pointer") == "/params");
+  const json no_duration = api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422);
+  CHECK(no_duration.at("code") == "InvalidRequest");
+  CHECK(no_duration.at("errors").at(0).at("pointer") == "/since");
 }
 
 }  // namespace

@@ -177,6 +177,21 @@ TEST_CASE("events are listed from the newest on, and of one type") {
   }
 }
 
+TEST_CASE("an empty query parameter is refused: it is no wish for everything") {
+  ViewScene scene;
+  for (const auto& [path, name] : {std::pair{"/v1/jobs?tenant=", "tenant"},
+                                   {"/v1/jobs?name", "name"},
+                                   {"/v1/events?job=&limit=5", "job"},
+                                   {"/v1/events/stream?after=", "after"},
+                                   {"/v1/usage?by=", "by"}}) {
+    INFO(path);
+    const json refused = scene.fixture.json_of({.path = path, .token = scene.fixture.admin}, 400);
+    CHECK(refused.at("code") == "BadParameter");
+    CHECK(refused.at("detail") ==
+          std::string("the query parameter \"") + name + "\" is empty; give it a value, or leave it out");
+  }
+}
+
 TEST_CASE("a node can be cordoned and used again") {
   ViewScene scene;
   const auto post = [&](const char* action) {
@@ -427,6 +442,25 @@ TEST_CASE("a maintenance window is added, shown with its nodes, and taken away")
   const json both = json::parse(post(R"({"node":"n1","selector":{"a":"b"},)" + far + "}").body).at("errors").at(0);
   CHECK(both.at("pointer") == "/selector");
   CHECK(both.at("message").get<std::string>().find("together with node") != std::string::npos);
+}
+
+TEST_CASE("a maintenance window that is refused is told which field is wrong, once") {
+  ViewScene scene;
+  const auto findings = [&](const std::string& body) {
+    const json refused = scene.fixture.json_of(
+        {.method = "POST", .path = "/v1/maintenance", .token = scene.fixture.admin, .body = body}, 422);
+    CHECK(refused.at("code") == "InvalidMaintenance");
+    std::string told;
+    for (const auto& each : refused.at("errors")) {
+      told += each.at("pointer").get<std::string>() + " " + each.at("code").get<std::string>() + ";";
+    }
+    return told;
+  };
+  CHECK(findings(R"({"node":"n1","from":"2999-01-01T02:00:00Z"})") == "/to Missing;");
+  CHECK(findings(R"({"node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T02:00:00+00:00"})") ==
+        "/to OutOfRange;");
+  CHECK(findings(R"({"node":5,"from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z"})") == "/node WrongType;");
+  CHECK(findings(R"({"from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z"})") == "/node Missing;");
 }
 
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {

@@ -1,5 +1,8 @@
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -105,6 +108,29 @@ TEST_CASE("the document lists every reason code and every job state") {
     states.emplace(core::to_text(static_cast<core::JobState>(state)));
   }
   CHECK(schemas.at("JobState").at("enum").get<std::set<std::string>>() == states);
+}
+
+// Of the refusals that a source file makes.
+void add_problem_codes(const std::filesystem::path& file, std::set<std::string>& codes) {
+  static const std::regex made(R"~((?:\.code = |bad_request\(|unreadable\(|\b[45][0-9][0-9],\s*)"([A-Z][A-Za-z]+)")~");
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  for (std::sregex_iterator found(text.begin(), text.end(), made), end; found != end; ++found) {
+    codes.insert((*found)[1].str());
+  }
+}
+
+TEST_CASE("the document lists every code of a refusal") {
+  const char* source = std::getenv("TIDEPOOL_SOURCE_DIR");
+  REQUIRE(source != nullptr);
+  std::set<std::string> codes;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(source) + "/schedulerd/live/http")) {
+    if (entry.path().extension() == ".cpp") add_problem_codes(entry.path(), codes);
+  }
+  REQUIRE(codes.size() > 50);
+  const json& schemas = test::openapi().at("components").at("schemas");
+  CHECK(schemas.at("ProblemCode").at("enum").get<std::set<std::string>>() == codes);
 }
 
 TEST_CASE("the examples are what the document describes") {

@@ -364,6 +364,8 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   REQUIRE(journal.append(JobId(5), MetricPoint{.step = 1, .global_batch = 512, .noise_scale = 1930.5}).ok());
   REQUIRE(journal.append(JobId(6), MetricPoint{.step = 1, .loss = std::nan("")}).ok());  // its training diverged
   REQUIRE(journal.append(TokenRecord{.id = "t1", .name = "n", .role = "viewer"}).ok());
+  const TokenRecord later{.id = "t0", .name = "n", .role = "viewer", .created_at = "2026-11-30T14:40:00.000Z"};
+  REQUIRE(journal.append(later).ok());
   REQUIRE(journal.note_worker({.id = WorkerId(3), .job = JobId(4), .node = NodeId(2)}).ok());
   REQUIRE(journal.note_worker({.id = WorkerId(4), .job = JobId(5), .node = NodeId(2)}).ok());
   REQUIRE(journal.note_worker({.id = WorkerId(9), .job = JobId(4), .node = NodeId(1)}).ok());
@@ -390,6 +392,7 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   CHECK(std::isnan((*history)->metrics(JobId(6), 1).at(0).loss));
   REQUIRE((*history)->token("t1").has_value());
   CHECK_FALSE((*history)->token("t1")->expires_unix_s.has_value());
+  CHECK((*history)->tokens().back().id == "t0");  // made last, whatever its id is
   CHECK((*history)->node_of(WorkerId(3)) == NodeId(2));
   CHECK((*history)->job_of(WorkerId(9)) == JobId(4));
   CHECK((*history)->job_of(WorkerId(4)) == JobId(5));

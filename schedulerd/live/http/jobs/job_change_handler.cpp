@@ -39,7 +39,11 @@ void change_job(Rest& rest, Call call) {
   if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
   const auto& patch = std::get<json>(body);
   if (!patch.is_object() || patch.empty()) {
-    return call.fail({.status = 422, .code = "InvalidJob", .detail = "a change is an object with the parts to change"});
+    return call.fail({.status = 422,
+                      .code = "InvalidJob",
+                      .detail = "a change is an object with the parts to change",
+                      .hint = "nothing was stored",
+                      .errors = {{"", "Invalid", "must be an object with one part of the job file or more"}}});
   }
   auto changed = leader::changed_spec(job->spec, patch);
   // What the job was stored with it may keep.

@@ -1,6 +1,6 @@
 // Jobs: submit, and the wishes that change one.
 #include <algorithm>
-#include <limits>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -157,10 +157,6 @@ void cancel_job(Rest& rest, Call call) {
   reply_dry_run(rest, call, {.job = *job, .changed = json::object(), .would = would});
 }
 
-// So wide that a request for too many workers is answered with the sizes that the job has.
-constexpr std::int64_t kSizeLow = std::numeric_limits<int>::min();
-constexpr std::int64_t kSizeHigh = std::numeric_limits<int>::max();
-
 void resize_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
@@ -170,7 +166,8 @@ void resize_job(Rest& rest, Call call) {
   if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
   std::vector<FieldError> errors;
   ObjectReader in(std::get<json>(body), "", errors);
-  const auto size = static_cast<int>(in.required_integer("size", {.low = kSizeLow, .high = kSizeHigh}));
+  // So wide that a request for too many workers is answered with the sizes that the job has.
+  const std::int64_t size = in.required_integer("size", {.low = INT64_MIN, .high = INT64_MAX});
   in.finish();
   const auto& sizes = job->spec.elastic.sizes;
   const bool allowed = size == 0 || std::find(sizes.begin(), sizes.end(), size) != sizes.end();
@@ -182,8 +179,9 @@ void resize_job(Rest& rest, Call call) {
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidSize", .detail = errors.front().message, .errors = errors});
   }
-  if (!dry_run.value()) return send_job_command(rest, std::move(call), leader::ResizeJob{job->id, size}, job->id);
-  const core::JobResizeRequested fact{job->id, size};
+  if (!dry_run.value())
+    return send_job_command(rest, std::move(call), leader::ResizeJob{job->id, static_cast<int>(size)}, job->id);
+  const core::JobResizeRequested fact{job->id, static_cast<int>(size)};
   if (const auto problem = why_refused(*call.seen, fact)) return call.fail(*problem);
   reply_tried(rest, std::move(call), fact);
 }

@@ -88,12 +88,19 @@ std::vector<EndedRow> ended_rows(Rest& rest, const Call& call, const JobsAsked& 
     if (asked.states.contains(core::to_text(state))) query.states.push_back(state);
   }
   if (query.states.empty() && !asked.states.empty()) return {};
-  auto rows = rest.service().history().ended_jobs(query);
-  // Some may have left since the picture was taken: there they are as they were.
-  std::erase_if(rows, [&](const EndedRow& row) {
-    return !call.caller.sees(row.tenant) || call.seen->state.jobs.contains(row.id);
-  });
-  return rows;
+  std::vector<EndedRow> rows;
+  while (true) {
+    auto part = rest.service().history().ended_jobs(query);
+    const bool is_last = part.size() < static_cast<std::size_t>(query.limit);
+    for (EndedRow& row : part) {
+      query.before = row.id;
+      // Some may have left since the picture was taken: there they are as they were.
+      const bool is_listed = call.caller.sees(row.tenant) && !call.seen->state.jobs.contains(row.id);
+      if (is_listed) rows.push_back(std::move(row));
+    }
+    // Those left out must not make the list end before its end.
+    if (is_last || rows.size() >= static_cast<std::size_t>(query.limit)) return rows;
+  }
 }
 
 // As it was kept when the job ended; only where that does not do is the job itself read.

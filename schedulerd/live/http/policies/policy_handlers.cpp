@@ -43,10 +43,18 @@ void examine(Rest& rest, Call call, PolicyVersion version, bool run_tests, OnExa
       });
 }
 
+Problem invalid_parameters(const Error& why) {
+  return {.status = 422,
+          .code = "InvalidParameters",
+          .detail = why.message,
+          .hint = "nothing was done",
+          .errors = {{"/params", "Invalid", why.message}}};
+}
+
 std::optional<core::PolicyFileRef> ref_with(const Call& call, const PolicyVersion& version, const json& params) {
   const auto made = make_runnable(version, params);
   if (made) return made->ref;
-  call.fail({.status = 422, .code = "InvalidParameters", .detail = made.error().message, .hint = "nothing was done"});
+  call.fail(invalid_parameters(made.error()));
   return std::nullopt;
 }
 
@@ -207,13 +215,16 @@ void diff_policy(Rest& rest, Call call) {
   const auto choice = read_policy_choice(call, {"params", "since", "rounds"});
   if (!choice) return;
   const auto since = parse_duration(choice->since.empty() ? "1d" : choice->since);
-  if (!since) return call.fail({.status = 422, .code = "InvalidRequest", .detail = since.error().message});
+  if (!since) {
+    return call.fail({.status = 422,
+                      .code = "InvalidRequest",
+                      .detail = since.error().message,
+                      .errors = {{"/since", "Invalid", "since is no duration: " + since.error().message}}});
+  }
   auto version = find_policy_version(rest, call, choice->version);
   if (!version) return;
   const auto policy = make_runnable(*version, choice->params);
-  if (!policy) {
-    return call.fail({.status = 422, .code = "InvalidParameters", .detail = policy.error().message});
-  }
+  if (!policy) return call.fail(invalid_parameters(policy.error()));
   const PolicyEvaluator::ReplayAsked asked{
       .policy = *policy, .since = call.seen->now - *since, .rounds_max = choice->rounds};
   examine(rest, std::move(call), *std::move(version), false,
