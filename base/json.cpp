@@ -1,7 +1,10 @@
 #include "base/json.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <system_error>
 #include <utility>
 
 #include "base/comma_number.hpp"
@@ -160,6 +163,16 @@ Result<json> parse_own_json(std::string_view text) {
 
 std::string canonical_json(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string amount_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  std::string text = canonical_json(value);
+  if (!value.is_number_float() || text.find('e') == std::string::npos) return text;
+  std::array<char, 64> digits{};
+  const auto [end, error] =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value.get<double>(), std::chars_format::fixed);
+  return error == std::errc() ? std::string(digits.data(), end) : text;
 }
 
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& known) {

@@ -37,6 +37,8 @@ struct JsonLimits {
 
 // One line, keys sorted, no blanks: the same value gives the same bytes everywhere.
 [[nodiscard]] std::string canonical_json(const nlohmann::json& value);
+// An amount as a file has it: a text as it is, a number in digits alone (0.000001, where JSON has 1e-06).
+[[nodiscard]] std::string amount_text(const nlohmann::json& value);
 
 // The known word that differs in case only, or has one letter more at its end, or else that `word` is the first part
 // of, as "gpus" of "gpus_per_worker"; else the nearest by edit distance (at most 2 edits), or nothing.

@@ -66,6 +66,13 @@ double least_error_factor(const std::vector<double>& sorted) {
   return best;
 }
 
+// Four made-up ones were right: so nothing is set right before as many others agree that it must be.
+double likely_factor(std::vector<double> logs) {
+  logs.insert(logs.end(), 4, 0.0);
+  std::sort(logs.begin(), logs.end());
+  return least_error_factor(logs);
+}
+
 // When it is expected, and up to when a calendar alone decides (JobForecast): what counts begins there.
 struct Awaited {
   const std::optional<Instant>& at;
@@ -191,11 +198,12 @@ Calibration::Quotients Calibration::quotients_of(const Class& of,
       if (distance != of.distance) add({of.moment, of.basis, distance});
     }
   }
+  const double likely = likely_factor(logs);
   const double spread = unlearnt_spread(of.basis);
   for (const double off : {-1.0, -1.0 / 3, 1.0 / 3, 1.0}) logs.push_back(off * spread);
   std::sort(logs.begin(), logs.end());
   const Tails& tails = tails_[of.index()];
-  return {std::exp(quantile(logs, tails.below)), least_error_factor(logs), std::exp(quantile(logs, 1 - tails.above))};
+  return {std::exp(quantile(logs, tails.below)), likely, std::exp(quantile(logs, 1 - tails.above))};
 }
 
 std::vector<Calibration::Observations> Calibration::observations() const {

@@ -6,8 +6,8 @@
 // ninetieth percentile of these say, and is set right by the factor with which the forecasts before it would have had
 // the least median error. Classes are what is forecast, what it rests on, and how far away it is. A class with less
 // than 16 quotients borrows those of the same basis at other distances, and four that are made up stand for what is not
-// known yet. What should have happened by now and has not counts by the time that has passed: without it only the quick
-// ones would be heard at first.
+// known yet: for the interval as far off as the basis may be, for the factor right. What should have happened by now
+// and has not counts by the time that has passed: without it only the quick ones would be heard at first.
 #pragma once
 
 #include <array>

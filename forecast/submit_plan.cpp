@@ -41,6 +41,15 @@ std::optional<Less> first_less(const JobForecast& without, const JobForecast& wi
   return std::nullopt;
 }
 
+// What a budget does to the job by reason of the submission: it does not do that without it, or later.
+std::optional<BudgetEffect> spent_sooner(const JobForecast& without, const JobForecast& with) {
+  const auto& before = without.budget;
+  if (!with.budget || (before && before->action == with.budget->action && before->at <= with.budget->at)) {
+    return std::nullopt;
+  }
+  return with.budget;
+}
+
 std::optional<Duration> moved(const std::optional<Instant>& without, const std::optional<Instant>& with) {
   return without && with ? std::optional(*with - *without) : std::nullopt;
 }
@@ -51,6 +60,15 @@ bool is_told(const std::optional<Duration>& by, const std::optional<Instant>& wh
   return size >= kTellLeast && when && size * kTellShare >= *when - now;
 }
 
+// A budget ends the job, and does not without the submission, or later.
+void end_by_budget(Change& change, const JobForecast& without, const JobForecast& with) {
+  change.effect = Effect::kEnded;
+  change.at = with.end;
+  change.from = size_at(without.sizes, *with.end);
+  change.budget = with.budget;
+  if (without.basis == Basis::kUnknown && !without.is_stopped()) change.end_by = std::nullopt;  // its end is a guess
+}
+
 std::optional<Change> change_of(JobId id, const JobForecast& without, const JobForecast& with, Instant now) {
   Change change{.job = id,
                 .effect = Effect::kLater,
@@ -58,12 +76,19 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
                 .end_by = moved(without.end, with.end)};
   const bool starts_elsewhen = is_told(change.start_by, without.start, now);
   const bool ends_elsewhen = is_told(change.end_by, without.end, now);
+  const auto budget = spent_sooner(without, with);
+  if (budget && with.is_stopped() && (!without.is_stopped() || ends_elsewhen)) {
+    end_by_budget(change, without, with);
+    return change;
+  }
   if (const auto less = first_less(without, with); less && !with.waits) {
     change.effect = less->to == 0 ? Effect::kPreempted : Effect::kShrunk;
     change.at = less->at;
     change.from = less->from;
     change.to = less->to;
     change.taken_for = less->taken_for;
+    const bool by_budget = budget && budget->at <= less->at && !with.is_stopped();
+    if (by_budget && !less->taken_for.for_job) change.budget = budget;
     return change;
   }
   const bool is_lost = (without.end && !with.end) || (without.start && !with.start);
@@ -78,6 +103,7 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
 
 const char* to_text(SubmitPlan::Effect effect) {
   switch (effect) {
+    case Effect::kEnded: return "ended";
     case Effect::kPreempted: return "preempted";
     case Effect::kShrunk: return "shrunk";
     case Effect::kLater: return "later";

@@ -11,15 +11,17 @@
 namespace tidepool::forecast {
 
 struct SubmitPlan {
-  enum class Effect { kPreempted, kShrunk, kLater, kSooner };
+  enum class Effect { kEnded, kPreempted, kShrunk, kLater, kSooner };  // kEnded: by a budget
   // What becomes of another job because of the submission; the worst that happens to it.
   struct Change {
     JobId job;
     Effect effect = Effect::kLater;
-    std::optional<Instant> at;               // of preemption or shrinking: when it first has less
+    std::optional<Instant> at;               // of preemption or shrinking: when it first has less; of an end: when
     int from = 0;                            // workers, there: without the submission,
     int to = 0;                              // and with it
     core::reason::Claimants taken_for = {};  // the jobs that are to have the slots, where some are
+    // What it is ended, preempted or shrunk by, if not for other jobs: a budget that the submission has spent sooner.
+    std::optional<BudgetEffect> budget = {};
     std::optional<Duration> start_by;  // how much later it starts, if that is forecast either way; below 0 = sooner
     std::optional<Duration> end_by;    // likewise, ends
   };

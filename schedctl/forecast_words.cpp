@@ -115,6 +115,14 @@ std::string shrunk_for(const json& change) {
   return claimants.empty() ? "" : ", as slots of it go to " + claimants;
 }
 
+// ", as the budget of tenant lab pauses it": why the job has less, where that is not for another one.
+std::string by_budget(const json& change) {
+  const std::string tenant = printable(text_at(change, "/budget/tenant"));
+  if (tenant.empty()) return "";
+  const bool pauses = text_at(change, "/budget/action") == "pause";
+  return ", as the budget of tenant " + tenant + (pauses ? " pauses it" : " takes it down to its smallest size");
+}
+
 std::string change_in_words(const json& change, const std::string& beside) {
   std::string words = text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ") ";
   const std::string effect = text_at(change, "/effect");
@@ -122,16 +130,21 @@ std::string change_in_words(const json& change, const std::string& beside) {
   if (effect == "preempted") {
     const std::string claimant = text_at(change, "/preempted_for");
     words += "would give up its " + count_of(number_at(change, "/from").value_or(0), "worker") +
-             (claimant.empty() ? "" : " for " + claimant) + " at about " + when;
+             (claimant.empty() ? "" : " for " + claimant) + " at about " + when + by_budget(change);
+  }
+  if (effect == "ended") {
+    words +=
+        "would be ended by the budget of tenant " + printable(text_at(change, "/budget/tenant")) + " at about " + when;
   }
   if (effect == "shrunk") {
     words += "would have " + whole(number_at(change, "/to").value_or(0)) + " in place of " +
-             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when + shrunk_for(change);
+             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when + shrunk_for(change) +
+             by_budget(change);
   }
   std::string delays = delay_in_words(change, "starts_later_s", "start");
   const std::string ends = delay_in_words(change, "ends_later_s", "end");
   if (!ends.empty()) delays += (delays.empty() ? "" : " and ") + ends;
-  const bool is_cut = effect == "preempted" || effect == "shrunk";
+  const bool is_cut = effect == "preempted" || effect == "shrunk" || effect == "ended";
   if (!delays.empty()) return words + (is_cut ? ", and " : "would ") + delays;
   return is_cut ? words : words + "would no longer have a time that can be told";
 }

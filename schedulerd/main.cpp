@@ -44,6 +44,7 @@ live::http::RestOptions rest_options(const live::Config& config, const live::Ser
   options.http.names = tls.names;
   options.http.allowed_hosts = config.allowed_hosts;
   options.http.address = config.listen.host;
+  options.currency = config.currency;
   options.http.port = config.listen.port;
   for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
   for (const auto& policy : policies::known_policies()) {

@@ -22,7 +22,7 @@ Money read_amount(ObjectReader& in, std::string_view field) {
     in.fail(field, "Missing", "is needed: what a slot costs an hour, such as 2.50");
     return {};
   }
-  const auto price = parse_price(value.is_string() ? value.get<std::string>() : canonical_json(value));
+  const auto price = parse_price(amount_text(value));
   if (price.ok()) return *price;
   in.fail(field, "Invalid", "is no amount of money: " + price.error().message);
   return {};

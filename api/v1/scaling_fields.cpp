@@ -56,7 +56,7 @@ void read_piecewise(ObjectReader& utility, ScalingFields& scaling) {
 std::optional<Money> read_price_cap(ObjectReader& in) {
   const json& value = in.raw("price_cap");
   if (value.is_null()) return std::nullopt;
-  auto price = parse_money(value.is_string() ? value.get<std::string>() : canonical_json(value));
+  auto price = parse_money(amount_text(value));
   if (!price) {
     in.fail("price_cap", "Invalid", "is no amount of money: " + price.error().message);
     return std::nullopt;

@@ -53,7 +53,8 @@ class EffectsOf {
       effect.tenant = tenant;
       const auto jobs = jobs_.find(tenant);
       effect.jobs = jobs == jobs_.end() ? 0 : jobs->second;
-      if (!effect.reached.empty() || !effect.changed.empty()) found.push_back(std::move(effect));
+      const bool is_told = !effect.reached.empty() || !effect.changed.empty() || effect.left_out > Money();
+      if (is_told) found.push_back(std::move(effect));
     }
     return found;
   }
@@ -69,6 +70,11 @@ class EffectsOf {
     BudgetEffect& effect = effects_[tenant.name];
     effect.budget = tenant.budget;
     effect.spent = account.spent;
+    if (const auto now_set = before.find(tenant.name);
+        now_set != before.end() && now_set->second.budget.window != tenant.budget->window) {
+      effect.left_out = now_set->second.spent;
+      effect.left_out_of = now_set->second.budget.window;
+    }
     for (const BudgetThreshold& threshold : tenant.budget->thresholds) {
       if (account.spent < amount_of(*tenant.budget, threshold)) break;
       ++account.reached;
@@ -180,6 +186,12 @@ std::string next_text(const BudgetEffect& effect) {
   return "; it has no other threshold that holds them";
 }
 
+std::string left_out_text(const BudgetEffect& effect) {
+  return "the budget of tenant " + effect.tenant + " begins anew, for its window is a " +
+         to_text(effect.budget->window) + " in place of a " + to_text(effect.left_out_of) + ": " +
+         to_text(effect.left_out) + " that are spent this " + to_text(effect.left_out_of) + " do not count in it";
+}
+
 }  // namespace
 
 std::vector<BudgetEffect> budget_effects(const ClusterState& state, const TenantTree& next, Instant now) {
@@ -196,6 +208,7 @@ std::vector<std::string> budget_warnings(const ClusterState& state, const Budget
     warnings.push_back("the budget of tenant " + effect.tenant + " lets jobs go on at once: " +
                        fate_text(state, BudgetFate::kFreed, freed->second) + next_text(effect));
   }
+  if (effect.left_out > Money()) warnings.push_back(left_out_text(effect));
   return warnings;
 }
 

@@ -29,13 +29,16 @@ struct BudgetEffect {
   std::vector<BudgetThreshold> reached;
   std::int64_t jobs = 0;  // of the tenant and of those below it, that have not ended
   std::map<BudgetFate, std::vector<JobId>> changed;
+  Money left_out = {};  // what was spent in a window of another length: the new one begins with nothing
+  BudgetWindow left_out_of = BudgetWindow::kMonth;
 };
 
 // By tenant; of a budget that changes nothing at once there is none. A job of a tenant that `next` lacks is passed
 // over: such a tree is refused.
 [[nodiscard]] std::vector<BudgetEffect> budget_effects(const ClusterState& state, const TenantTree& next, Instant now);
 
-// For the operator who is about to set the tree: a sentence each for what is held and for what is let go.
+// For the operator who is about to set the tree: a sentence each for what is held, for what is let go, and for what is
+// counted no more.
 [[nodiscard]] std::vector<std::string> budget_warnings(const ClusterState& state, const BudgetEffect& effect);
 
 }  // namespace tidepool::core

@@ -28,6 +28,12 @@ std::optional<Instant> next_threshold(const BudgetAccount& account) {
   return reaches_at(account, amount_of(account.budget, thresholds[account.reached]));
 }
 
+// A stronger action, or the same for longer: so what is told of the job is true until it may go on.
+bool holds_more(const BudgetThreshold& reached, const BudgetAccount& account, const BudgetHold& than) {
+  if (reached.action != than.action) return reached.action > than.action;
+  return account.window_ends_us > than.window_ends_us;
+}
+
 nlohmann::json account_data(const BudgetAccount& account) {
   return {{"limit", to_text(account.budget.limit)},
           {"window", to_text(account.budget.window)},
@@ -154,7 +160,7 @@ std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccount
     if (found == budgets.end()) continue;
     const BudgetAccount& account = found->second;
     const auto reached = in_force(account);
-    if (!reached || (strongest && reached->action <= strongest->action)) continue;
+    if (!reached || (strongest && !holds_more(*reached, account, *strongest))) continue;
     strongest = BudgetHold{.action = reached->action,
                            .tenant = above->name,
                            .limit = account.budget.limit,

@@ -28,7 +28,8 @@ struct BudgetSet {
 // Counts the account to the end of each window that ends by then, and begins the next one there; `at_end` is called
 // before what was spent begins anew. Whether any has ended.
 bool end_windows(const ClusterState& state, BudgetAccount& account, Instant until, const std::function<void()>& at_end);
-// What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
+// What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one
+// whose window ends last, and of these the one further up.
 [[nodiscard]] std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccounts& budgets,
                                                 const std::string& tenant);
 // Jobs that hold nothing are not stopped: they wait, as those that come later do.

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/money.hpp"
 #include "core/state/tenant_settings.hpp"
 
@@ -28,7 +29,7 @@ std::optional<int> optional_integer(ObjectReader& in, std::string_view field, Ob
 std::optional<Money> read_price(ObjectReader& in, std::string_view field) {
   const json& value = in.raw(field);
   if (value.is_null()) return std::nullopt;
-  const auto price = parse_money(value.is_string() ? value.get<std::string>() : canonical_json(value));
+  const auto price = parse_money(amount_text(value));
   if (!price.ok()) {
     in.fail(field, "Invalid", "is no amount of money: " + price.error().message);
     return std::nullopt;

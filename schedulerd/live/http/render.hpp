@@ -39,6 +39,7 @@ namespace tidepool::live::http {
 // When the job is expected to start and end; null: nothing is known of it yet.
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, JobId job);
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, const core::Job& job, const core::Reason& why);
+[[nodiscard]] nlohmann::json render_budget(const WallClock& clock, const forecast::BudgetEffect& budget);
 // The same of a forecast that was made for the caller alone. `named`: other jobs, as the caller may read of them.
 using JobNames = std::function<std::string(JobId)>;
 [[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told,

@@ -15,11 +15,11 @@ json render_expected(const WallClock& clock, const std::optional<forecast::Expec
           {"basis", to_text(basis)}};
 }
 
+}  // namespace
+
 json render_budget(const WallClock& clock, const forecast::BudgetEffect& budget) {
   return {{"tenant", budget.tenant}, {"action", core::to_text(budget.action)}, {"at", clock.text(budget.at)}};
 }
-
-}  // namespace
 
 json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::ToldForecast& of,
                  const JobNames& named) {

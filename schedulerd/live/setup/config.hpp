@@ -75,6 +75,7 @@ struct Config {
   PoolsConfig pools;                 // nodes that come and go by a provider
   UnsteadyNodes unsteady_nodes;
   std::string log_level = "info";
+  std::string currency = "USD";  // of all amounts: a name for people, by which nothing is converted
 };
 
 struct ConfigReading {

@@ -99,6 +99,12 @@ void ConfigFields::bytes(const std::string& what, const std::string& text, std::
   into = *size;
 }
 
+void ConfigFields::currency(const std::string& what, const std::string& code) {
+  const bool is_code = code.size() == 3 && code.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos;
+  if (!is_code) return complain(what, "\"" + code + "\" is no currency; write its three letters, such as EUR");
+  config_.currency = code;
+}
+
 void ConfigFields::allowed_host(const std::string& what, const std::string& name) {
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -34,6 +34,7 @@ class ConfigFields {
   void bytes(const std::string& what, const std::string& text, std::int64_t& into);
   // As it stands in Host: a name or an address, with a port where clients write one.
   void allowed_host(const std::string& what, const std::string& name);
+  void currency(const std::string& what, const std::string& code);
   void complain(const std::string& what, const std::string& why) { errors_.push_back(what + ": " + why); }
 
  private:

@@ -264,6 +264,7 @@ void ConfigFile::read(const std::string& path, const ConfigInputs& known) {
   if (in.has("policy") && in.raw("policy").is_string()) fields_.policy(path + "/policy", named, known.policies);
   config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
   config_.log_level = in.text("log_level", config_.log_level);
+  if (in.has("currency")) fields_.currency(path + "/currency", in.text("currency", config_.currency));
   if (in.has("allowed_hosts")) allowed_hosts_section(in.raw("allowed_hosts"), path);
   if (in.has("tls")) tls_section(in.raw("tls"), findings);
   if (in.has("local")) local_section(in.raw("local"), path, findings);

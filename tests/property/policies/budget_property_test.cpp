@@ -110,7 +110,7 @@ std::size_t require_foretold(SimulatedWorld& world, const core::TenantTree& tree
   Fates foretold = fates_of(world.state());
   std::size_t changes = 0;
   for (const core::BudgetEffect& effect : core::budget_effects(world.state(), tree, world.now())) {
-    REQUIRE((!effect.reached.empty() || !effect.changed.empty()));
+    REQUIRE((!effect.reached.empty() || !effect.changed.empty() || effect.left_out > Money()));
     REQUIRE_FALSE(core::budget_warnings(world.state(), effect).empty());
     for (const auto& [fate, jobs] : effect.changed) {
       for (const JobId id : jobs) {

@@ -151,3 +151,14 @@ TEST_CASE("Canonical JSON does not depend on the order of insertion") {
   CHECK(canonical_json(a) == R"({"a":2,"x":1})");
   CHECK(canonical_json(a) == canonical_json(b));
 }
+
+TEST_CASE("An amount is told in digits, as people write it") {
+  CHECK(amount_text(json::parse("0.000001")) == "0.000001");
+  CHECK(amount_text(json::parse("0.0000001")) == "0.0000001");
+  CHECK(amount_text(json::parse("-0.00002")) == "-0.00002");
+  CHECK(amount_text(json::parse("99999999999999999999")) == "100000000000000000000");
+  CHECK(amount_text(json::parse("2.5")) == "2.5");
+  CHECK(amount_text(json::parse("7")) == "7");
+  CHECK(amount_text(json("2.50")) == "2.50");
+  CHECK(amount_text(json(nullptr)) == "null");
+}

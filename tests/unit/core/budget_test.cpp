@@ -3,6 +3,7 @@
 
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
+#include "core/facts/budget_facts.hpp"
 #include "core/money/budget.hpp"
 #include "core/state/account.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -98,6 +99,27 @@ TEST_CASE("a budget that contradicts itself is refused with what to do") {
   CHECK(refusal({.limit = Money(), .thresholds = {{80, core::BudgetAction::kWarn}}}) == "budget: limit is above 0");
   CHECK_FALSE(refusal({.limit = Money::micros(1), .thresholds = {{80, {}}, {80, {}}}}).empty());
   CHECK_FALSE(refusal({.limit = Money::micros(1), .thresholds = {{1'001, {}}}}).empty());
+}
+
+TEST_CASE(
+    "of budgets that do the same, a job is held by the one that is renewed last, and else by the one further up") {
+  core::TenantTree tree;
+  tree.tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}};
+  const core::TenantsByName by_name(std::move(tree));
+  core::BudgetAccounts accounts = {{"lab", account(0)}, {"vision", account(0)}};
+  for (auto& [tenant, each] : accounts) {
+    each.reached = 1;
+    each.window_ends_us = kDay_us;
+  }
+  const auto holder = [&] { return core::hold_of(by_name, accounts, "vision").value().tenant; };
+  CHECK(holder() == "lab");
+  accounts.at("vision").window_ends_us = 7 * kDay_us;
+  CHECK(holder() == "vision");
+  CHECK(core::hold_of(by_name, accounts, "vision")->window_ends_us == 7 * kDay_us);
+  accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kStop;
+  CHECK(holder() == "lab");
+  accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kShrink;
+  CHECK(holder() == "vision");
 }
 
 TEST_CASE("what a job costs is told day by day, and days add up to the whole") {

@@ -287,6 +287,28 @@ TEST_CASE("a plan says for which job another gives up its workers, where one is 
   }
 }
 
+TEST_CASE("a plan names the budget that ends, pauses or shrinks another job") {
+  json plan = example("plan.json");
+  json& change = plan["changes"][0];
+  change["shrunk_for"] = nullptr;
+  const auto says = [&](const char* effect, const char* action, const std::string& words) {
+    change["effect"] = effect;
+    change["budget"] = {{"tenant", "lab"}, {"action", action}, {"at", change["at"]}};
+    const std::string page = plan_page(plan, "-", {.width = 200});
+    INFO(page);
+    CHECK(page.find("job-3 (resnet) would " + words + "\n") != std::string::npos);
+  };
+  says("preempted", "pause",
+       "give up its 4 workers at about 22:10 UTC, as the budget of tenant lab pauses it, and end 21m 1s later");
+  says("shrunk", "shrink",
+       "have 2 in place of 4 workers from about 22:10 UTC, as the budget of tenant lab takes it down to its smallest "
+       "size, and end 21m 1s later");
+  change["ends_later_s"] = -300.0;
+  says("ended", "stop", "be ended by the budget of tenant lab at about 22:10 UTC, and end 5m 0s sooner");
+  change["ends_later_s"] = -30.0;
+  says("ended", "stop", "be ended by the budget of tenant lab at about 22:10 UTC");
+}
+
 TEST_CASE("a plan says which jobs are to have the slots of one that goes on with fewer workers") {
   json plan = example("plan.json");
   json& change = plan["changes"][0];

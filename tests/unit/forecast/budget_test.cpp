@@ -77,6 +77,31 @@ TEST_CASE("a job that its budget ends is told to run until then, however long it
   CHECK(told.sizes[1].at < told.sizes[2].at);
 }
 
+TEST_CASE("a plan names the budget that ends another job sooner, and by how much") {
+  // All of it in forty seconds of two slots, or in twenty of four.
+  Budgeted scene({.limit = Money::micros(80'000),
+                  .window = core::BudgetWindow::kDay,
+                  .thresholds = {{100, core::BudgetAction::kStop}}});
+  const JobSketch sketch{.min = 2, .max = 2, .preferred = 2};
+  const JobId other = scene.story.submit(sketch);
+  const auto plan = forecast::plan_submit(fixed_parts(), scene.story.state(),
+                                          {.spec = job_spec(sketch), .now = scene.story.now(), .limits = {}}, {});
+  REQUIRE(plan.ok());
+  REQUIRE(plan->changes.size() == 1);
+  const SubmitPlan::Change& change = plan->changes.front();
+  CHECK(change.job == other);
+  CHECK(change.effect == SubmitPlan::Effect::kEnded);
+  REQUIRE(change.budget);
+  CHECK(change.budget->tenant == "demo");
+  CHECK(change.budget->action == core::BudgetAction::kStop);
+  REQUIRE(change.at);
+  CHECK((*change.at - scene.story.now()).to_seconds() == Approx(20).margin(3));
+  CHECK(change.from == 2);
+  CHECK(change.to == 0);
+  REQUIRE(change.end_by);
+  CHECK(change.end_by->to_seconds() == Approx(-20).margin(3));
+}
+
 TEST_CASE("a job that no budget holds is told of none") {
   const Budgeted scene({.limit = Money::micros(3'600'000'000), .thresholds = {{100, core::BudgetAction::kPause}}});
   const SubmitPlan plan = scene.plan();

@@ -62,6 +62,24 @@ TEST_CASE("before anything was learnt an interval is as wide as what the forecas
   }
 }
 
+TEST_CASE("an expected time is as it was run forward until more forecasts were off alike than are taken to be right") {
+  for (const Basis basis : {Basis::kDeclared, Basis::kTold, Basis::kKin, Basis::kUnknown}) {
+    const Instant now = Instant() + kHour;
+    for (const Moment moment : {Moment::kStart, Moment::kEnd}) {
+      CHECK(Calibration().expect(moment, basis, now, now + kHour).at == now + kHour);
+    }
+    Outcomes outcomes(basis);
+    const auto expected = [&] {
+      return outcomes.calibration().expect(Moment::kEnd, basis, outcomes.now(), outcomes.now() + kHour).at -
+             outcomes.now();
+    };
+    for (int i = 0; i < 3; ++i) outcomes.add(kHour, kHour * 2);
+    CHECK(expected() == kHour);
+    for (int i = 0; i < 2; ++i) outcomes.add(kHour, kHour * 2);
+    CHECK(expected() == kHour * 2);
+  }
+}
+
 TEST_CASE("jobs that take half as long again make the next forecast half as long again") {
   Outcomes outcomes(Basis::kDeclared);
   for (int i = 0; i < 200; ++i) outcomes.add(kHour, kHour + Duration::seconds(1'800));

@@ -373,6 +373,28 @@ TEST_CASE("a plan names the job for which another is preempted") {
   CHECK(plan.changes.front().taken_for == core::reason::Claimants{.for_job = plan.job});
 }
 
+TEST_CASE("a plan names the budget that pauses another job sooner") {
+  Scene scene("fixed", 4);
+  core::Tenant tenant{.name = "demo", .guarantee = 4};
+  // What two slots cost in half an hour, and four in a quarter.
+  tenant.budget = {.limit = Money::micros(3'600'000),
+                   .window = core::BudgetWindow::kDay,
+                   .thresholds = {{100, core::BudgetAction::kPause}}};
+  scene.share({tenant});
+  const JobId running = scene.run(Scene::job(2, 7'200), 30);
+  const SubmitPlan plan = scene.plan(Scene::job(2, 7'200));
+  REQUIRE(plan.changes.size() == 1);
+  const SubmitPlan::Change& change = plan.changes.front();
+  CHECK(change.job == running);
+  CHECK(change.effect == SubmitPlan::Effect::kPreempted);
+  REQUIRE(change.at);
+  CHECK((*change.at - scene.now()).to_seconds() == Approx(885).margin(10));
+  REQUIRE(change.budget);
+  CHECK(change.budget->tenant == "demo");
+  CHECK(change.budget->action == core::BudgetAction::kPause);
+  CHECK(change.budget->at <= *change.at);
+}
+
 TEST_CASE("a plan that the engine would refuse is an error") {
   Scene scene("fifo", 2);
   core::JobSpec spec = Scene::job(2, 100);

@@ -158,6 +158,12 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK_FALSE(guests.exclusive_nodes);
 }
 
+TEST_CASE("an amount may be a number of as few as a millionth") {
+  const auto read = read_tenant_tree(tree_with("/tenants/1/budget", {{"limit", 0.000001}}));
+  REQUIRE(read.errors.empty());
+  CHECK(read.tree.tenants[3].budget.value().limit == Money::micros(1));
+}
+
 TEST_CASE("no tenants must be said, and the times have defaults") {
   const auto none = read_tenant_tree(json{{"tenants", json::array()}});
   CHECK(none.errors.empty());
@@ -210,6 +216,8 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/notice_extension", "long"), "/tenants/1/notice_extension", "Invalid");
   (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");
   (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");
+  CHECK(finding(tree_with("/tenants/1/job_price_max", 0.0000001), "/tenants/1/job_price_max", "Invalid")
+            .find("\"0.0000001\" is not an amount") != std::string::npos);
   (void)finding(tree_with("/tenants/1/job_price_max", "much"), "/tenants/1/job_price_max", "Invalid");
   (void)finding(tree_with("/tenants/1/job_price_max", "200000000000"), "/tenants/1/job_price_max", "OutOfRange");
 }

@@ -45,6 +45,21 @@ TEST_CASE("a clock that is far off is accepted by a flag alone, so for one start
   CHECK_FALSE(read({"--config", write_file(dir, "accept_clock: true\n")}).errors.empty());
 }
 
+TEST_CASE("amounts are in the currency that the file names, by its three letters") {
+  const test::TemporaryFolder dir;
+  CHECK(read({}).config.currency == "USD");
+  const auto named = read({"--config", write_file(dir, "currency: EUR\n")});
+  INFO(joined(named.errors));
+  REQUIRE(named.errors.empty());
+  CHECK(named.config.currency == "EUR");
+  for (const char* wrong : {"eur", "EURO", "\"\""}) {
+    const auto refused = read({"--config", write_file(dir, std::string("currency: ") + wrong + "\n")});
+    INFO(wrong);
+    CHECK(joined(refused.errors).find("/currency: \"") != std::string::npos);
+    CHECK(joined(refused.errors).find("is no currency; write its three letters, such as EUR\n") != std::string::npos);
+  }
+}
+
 TEST_CASE("dev brings four local slots and a fresh state directory") {
   const auto reading = read({"--dev"});
   REQUIRE(reading.errors.empty());

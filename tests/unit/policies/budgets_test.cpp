@@ -372,7 +372,9 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
              Catch::Contains("; of its 7 jobs 7 go down to their smallest sizes ("));
   // A window of another length begins now, and so does one that has just ended.
   lab.budget->window = core::BudgetWindow::kMonth;
-  CHECK(pool.warnings({lab, vision}).empty());
+  CHECK(pool.warnings({lab, vision}) ==
+        std::vector<std::string>{"the budget of tenant lab begins anew, for its window is a month in place of a day: "
+                                 "3.00 that are spent this day do not count in it"});
   const Instant tomorrow = Instant::from_micros(24 * kHour.count_us());
   lab.budget->window = core::BudgetWindow::kDay;
   CHECK(core::budget_effects(pool.story.state(), {.tenants = {lab, vision}}, tomorrow).empty());

@@ -76,6 +76,18 @@ test("jobs that are delayed by less than a minute are counted and not listed", (
   expect(touchedText(plan({}, { changes: [later, ...slight], others_changed: 0 }))).toBe("1 job would start or end later and 2 jobs would start or end less than a minute later or sooner.");
 });
 
+test("a job that a budget ends, pauses or shrinks is told with the tenant whose budget it is, and is no gain", () => {
+  const [shrunk] = plan().changes as [PlanChange, PlanChange];
+  const now = Date.parse(made);
+  const by = (action: "shrink" | "pause" | "stop") => ({ tenant: "lab", action, at: made });
+  const ended: PlanChange = { ...shrunk, effect: "ended", to: 0, shrunk_for: null, budget: by("stop"), ends_later_s: -30 };
+  expect(changeText(ended, now)).toBe("is ended by the budget of tenant lab at about 22:10");
+  expect(isSlight(ended)).toBe(false);
+  expect(touchedText(plan({}, { changes: [ended], others_changed: 0 }))).toBe("1 job would be ended by a budget.");
+  expect(changeText({ ...shrunk, effect: "preempted", from: 1, to: 0, budget: by("pause") }, now)).toBe("gives up its 1 worker at about 22:10, as the budget of tenant lab pauses it, with its state saved, and waits again");
+  expect(changeText({ ...shrunk, shrunk_for: null, budget: by("shrink") }, now)).toBe("has 2 in place of 4 workers from about 22:10, as the budget of tenant lab takes it down to its smallest size");
+});
+
 test("each touched job is told in a sentence", () => {
   const [shrunk, later] = plan().changes as [PlanChange, PlanChange];
   const now = Date.parse(made);

@@ -1,19 +1,20 @@
 // What POST /v1/plan sends, and of a dry run of POST /v1/jobs its decision, field for field as in api/examples.
 import type { Forecast } from "./types";
 
-export type PlanEffect = "preempted" | "shrunk" | "later" | "sooner";
+export type PlanEffect = "ended" | "preempted" | "shrunk" | "later" | "sooner";
 
 // What becomes of one other job.
 export interface PlanChange {
   job: string;
   name: string;
   effect: PlanEffect; // the worst of what happens to it
-  at: string | null; // when it first has fewer workers
+  at: string | null; // when it first has fewer workers, or is ended
   from: number | null;
   to: number | null;
   preempted_for: string | null; // an id, "the planned job" or "a job of another tenant"
   shrunk_for: string | null; // likewise, the first in line of those that are to have some of its slots
   shrunk_for_others: number; // jobs that share these with it
+  budget?: Forecast["budget"]; // what ends, preempts or shrinks it, where that is no other job
   starts_later_s: number | null; // below 0 it starts sooner
   ends_later_s: number | null;
 }

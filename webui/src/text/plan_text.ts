@@ -90,7 +90,7 @@ const kDelayTold = 60; // seconds; a shorter one is within what forecasts are of
 
 // Nothing but such a delay: it is counted and not listed.
 export function isSlight({ effect, starts_later_s, ends_later_s }: PlanChange): boolean {
-  if (effect === "preempted" || effect === "shrunk" || (starts_later_s === null && ends_later_s === null)) return false;
+  if (effect === "ended" || effect === "preempted" || effect === "shrunk" || (starts_later_s === null && ends_later_s === null)) return false;
   return Math.max(Math.abs(starts_later_s ?? 0), Math.abs(ends_later_s ?? 0)) < kDelayTold;
 }
 
@@ -98,7 +98,7 @@ export function isSlight({ effect, starts_later_s, ends_later_s }: PlanChange): 
 export function touchedText({ changes, others_changed }: Plan): string {
   const of = (effect: PlanEffect) => changes.filter((change) => change.effect === effect && !isSlight(change)).length;
   const told: [number, string][] = [
-    [of("preempted"), "would be preempted"], [of("shrunk"), "would have fewer workers"],
+    [of("ended"), "would be ended by a budget"], [of("preempted"), "would be preempted"], [of("shrunk"), "would have fewer workers"],
     [of("later"), "would start or end later"], [of("sooner"), "would start or end sooner"],
     [changes.filter(isSlight).length, "would start or end less than a minute later or sooner"],
   ];
@@ -109,7 +109,7 @@ export function touchedText({ changes, others_changed }: Plan): string {
   return `${parts.length === 1 ? last : `${parts.slice(0, -1).join(", ")} and ${last}`}.`;
 }
 
-const kEffects: Record<PlanEffect, string> = { preempted: "preempted", shrunk: "fewer workers", later: "later", sooner: "sooner" };
+const kEffects: Record<PlanEffect, string> = { ended: "ended", preempted: "preempted", shrunk: "fewer workers", later: "later", sooner: "sooner" };
 
 export function effectText(effect: PlanEffect): string { return kEffects[effect] ?? effect; }
 
@@ -119,11 +119,18 @@ function shrunkFor({ shrunk_for, shrunk_for_others }: PlanChange): string {
   return `, as slots of it go to ${shrunk_for}${shrunk_for_others > 0 ? ` and ${count(shrunk_for_others)} more ${shrunk_for_others === 1 ? "job" : "jobs"}` : ""}`;
 }
 
+// ", as the budget of tenant lab pauses it"
+function byBudget({ budget }: PlanChange): string {
+  if (!budget) return "";
+  return `, as the budget of tenant ${budget.tenant} ${budget.action === "pause" ? "pauses it" : "takes it down to its smallest size"}`;
+}
+
 // "gives up its 4 workers at about 22:10", "has 2 in place of 4 workers from about 22:10"
 export function changeText(change: PlanChange, now: number): string {
   const when = change.at === null ? "" : moment(Date.parse(change.at), now);
-  if (change.effect === "preempted") return `gives up its ${workers(change.from)}${change.preempted_for === null ? "" : ` for ${change.preempted_for}`} at about ${when}, with its state saved, and waits again`;
-  if (change.effect === "shrunk") return `has ${count(change.to)} in place of ${workers(change.from)} from about ${when}${shrunkFor(change)}`;
+  if (change.effect === "preempted") return `gives up its ${workers(change.from)}${change.preempted_for === null ? "" : ` for ${change.preempted_for}`} at about ${when}${byBudget(change)}, with its state saved, and waits again`;
+  if (change.effect === "ended") return `is ended by the budget of tenant ${change.budget?.tenant ?? ""} at about ${when}`;
+  if (change.effect === "shrunk") return `has ${count(change.to)} in place of ${workers(change.from)} from about ${when}${shrunkFor(change)}${byBudget(change)}`;
   if (change.starts_later_s === null && change.ends_later_s === null) return "no longer has a time that can be told";
   if (change.effect === "sooner") return "gains by it";
   return delayText(change.starts_later_s) === null ? "runs on, and ends later" : "waits longer for its start";

@@ -23,17 +23,19 @@ json claimant_of(const Change& change, const JobNames& named) {
 json render_change(const Change& change, const core::Job& job, const Published& seen, const JobNames& named) {
   using Effect = forecast::SubmitPlan::Effect;
   const json claimant = claimant_of(change, named);
-  return {{"job", job.id.text()},
-          {"name", job.spec.name},
-          {"effect", to_text(change.effect)},
-          {"at", instant_or_null(seen, change.at)},
-          {"from", change.at ? json(change.from) : json(nullptr)},
-          {"to", change.at ? json(change.to) : json(nullptr)},
-          {"preempted_for", change.effect == Effect::kPreempted ? claimant : json(nullptr)},
-          {"shrunk_for", change.effect == Effect::kShrunk ? claimant : json(nullptr)},
-          {"shrunk_for_others", change.taken_for.for_others.value_or(0)},
-          {"starts_later_s", seconds_or_null(change.start_by)},
-          {"ends_later_s", seconds_or_null(change.end_by)}};
+  json out = {{"job", job.id.text()},
+              {"name", job.spec.name},
+              {"effect", to_text(change.effect)},
+              {"at", instant_or_null(seen, change.at)},
+              {"from", change.at ? json(change.from) : json(nullptr)},
+              {"to", change.at ? json(change.to) : json(nullptr)},
+              {"preempted_for", change.effect == Effect::kPreempted ? claimant : json(nullptr)},
+              {"shrunk_for", change.effect == Effect::kShrunk ? claimant : json(nullptr)},
+              {"shrunk_for_others", change.taken_for.for_others.value_or(0)},
+              {"starts_later_s", seconds_or_null(change.start_by)},
+              {"ends_later_s", seconds_or_null(change.end_by)}};
+  if (change.budget) out["budget"] = render_budget(seen.clock, *change.budget);
+  return out;
 }
 
 std::string count_of(const std::vector<Change>& changes, forecast::SubmitPlan::Effect effect, const char* what) {
@@ -47,7 +49,8 @@ std::string changes_in_words(const std::vector<Change>& changes) {
   using Effect = forecast::SubmitPlan::Effect;
   std::string words;
   for (const std::string& part :
-       {count_of(changes, Effect::kPreempted, "would be preempted"),
+       {count_of(changes, Effect::kEnded, "would be ended by a budget"),
+        count_of(changes, Effect::kPreempted, "would be preempted"),
         count_of(changes, Effect::kShrunk, "would have fewer workers"),
         count_of(changes, Effect::kLater, "would be later"), count_of(changes, Effect::kSooner, "would be sooner")}) {
     if (!part.empty()) words += (words.empty() ? "" : ", ") + part;

@@ -3,7 +3,7 @@ import { inkOn, jobColour } from "../../page/palette";
 import { closedBy, emptyKind, isHeld, quarantinedOn } from "../../state/pool";
 import { jobHref } from "../../page/router";
 import { useDark } from "../../page/theme";
-import { clockBeside, money, percent } from "../../text/format";
+import { clockBeside, percent } from "../../text/format";
 import type { SlotViewProps } from "./slot_view";
 
 const kNoteWidth = 160;
@@ -51,7 +51,7 @@ function NodeNote({ node }: { node: ClusterNode }) {
   const health = node.health;
   const measured = health ? `, measured at ${percent(health.speed)} of what may be expected` : "";
   return (
-    <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour${node.price_rule ? `, by ${node.price_rule}` : ""}${measured}`}>
+    <span class="quiet" title={`${node.price_per_slot_hour} per slot and hour${node.price_rule ? `, by ${node.price_rule}` : ""}${measured}`}>
       {used} of {node.slots.length} {node.slot_type}
       {health?.slow && <> <span class="tag warn">slow: {percent(health.speed)}</span></>}
     </span>

@@ -5,7 +5,7 @@ import { jobHref } from "../../page/router";
 import { changeText, delayText, effectText, isSlight, touchedText } from "../../text/plan_text";
 import { useDark } from "../../page/theme";
 
-const kGrave = { preempted: "bad", shrunk: "warn", later: "", sooner: "" };
+const kGrave = { ended: "bad", preempted: "bad", shrunk: "warn", later: "", sooner: "" };
 
 export function TouchedJobs({ plan, old }: { plan: Plan; old: boolean }) {
   const { forecast } = plan;
