@@ -269,7 +269,6 @@ class TrainingTest(unittest.TestCase):
             one_step(optimizer, model, (x, y))
         self.assertAlmostEqual(job.mean_loss, (8 * 8 + 8 * 8 + 9 * 9) / 25, places=5)
 
-
     def test_a_loss_that_is_never_reported_is_no_number_and_one_that_was_stands_until_the_next(self):
         job, model, optimizer = wrapped()
         losses = []
@@ -280,6 +279,31 @@ class TrainingTest(unittest.TestCase):
             losses.append(job.mean_loss)
         self.assertTrue(math.isnan(losses[0]) and math.isnan(losses[1]))
         self.assertEqual(losses[2:], [3.0, 3.0])
+
+    def test_a_worker_that_receives_the_state_of_another_knows_the_loss_as_that_one_does(self):
+        job, model, optimizer = wrapped()
+        steps = iter([2.5, None, 7.0])  # what another's state says as each step begins: on joining, and after a death
+        next_step, reduce = _abi.Session.next_step, _abi.Session.reduce
+
+        def receive(session):
+            received = next(steps, None)
+            if received is not None:
+                job._stepper._progress.mean_loss = received
+            return next_step(session)
+
+        def lose_the_second(session, loss_sum):
+            return None if len(seen) == 3 else reduce(session, loss_sum)
+
+        seen = []
+        with unittest.mock.patch.object(_abi.Session, "next_step", receive), \
+                unittest.mock.patch.object(_abi.Session, "reduce", lose_the_second):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
+                seen.append(job.mean_loss)
+                job.report(loss=4.0)
+                one_step(optimizer, model, batch)
+                seen.append(job.mean_loss)
+        self.assertEqual(seen, [2.5, 4.0, 4.0, 4.0, 7.0, 4.0])
+        self.assertEqual(job.mean_loss, 4.0)
 
 
 class RepeatedStepTest(unittest.TestCase):

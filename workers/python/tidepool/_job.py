@@ -258,8 +258,9 @@ class Job:
 
     @property
     def mean_loss(self) -> float:
-        """Over the samples of all workers in the last step that all agreed on. NaN before the first report()."""
-        return self._stepper.totals.mean_loss if self._stepper.totals else float("nan")
+        """Over the samples of all workers in the last step that all agreed on, also where this worker joined after it.
+        NaN before the first report()."""
+        return self._stepper.mean_loss
 
     @property
     def noise_scale(self) -> Optional[float]:

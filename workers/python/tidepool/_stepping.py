@@ -223,6 +223,14 @@ class Stepper:
             self.committed += 1
         self.phase = Phase.OUTSIDE
 
+    @property
+    def mean_loss(self) -> float:
+        """Of the step that is summed, else of the newest committed one: the same on all workers, whichever of them has
+        taken part in it."""
+        if self.totals is not None and self.phase in (Phase.SUMMED, Phase.APPLIED):
+            return self.totals.mean_loss
+        return float(self._progress.mean_loss)
+
     def epoch_ends(self) -> bool:
         """The step that is applied holds the epoch's last sample."""
         if self.phase is not Phase.APPLIED or self.totals is None:
