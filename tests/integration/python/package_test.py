@@ -99,6 +99,16 @@ class MistakesTest(unittest.TestCase):
         self.assertEqual(next(epochs), 0)
         self.assert_says(RuntimeError, "took no batch.*for batch in loader.*`continue`", next, epochs)
 
+    def test_a_second_loop_after_the_jobs_end_is_told(self):
+        job, model, optimizer = wrapped()
+        loader = job.loader(TensorDataset(*make_data()), batch_size=50)
+        for _ in job.epochs(2):
+            for batch in loader:
+                one_step(optimizer, model, batch)
+        self.assertEqual((job.finished, job.step), (True, 2))
+        self.assert_says(RuntimeError, "at its end.*one loop over job.epochs.*the number of all epochs", next,
+                         job.epochs(5))
+
     def test_what_cannot_be_trained_is_refused(self):
         double = make_model().double()
         self.assert_says(TypeError, r"float64.*model.float\(\)", tp.init().wrap, double, make_sgd(double))

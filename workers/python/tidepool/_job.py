@@ -162,6 +162,9 @@ class Job:
         epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
+        if self._stepper.ending is not None:
+            raise RuntimeError("the job is at its end, which the loop before has brought. A job has one loop over "
+                               "job.epochs(): give it the number of all epochs, and decide by the epoch what each does")
         self._loader.count_epochs(_settings.whole_number("the number given to job.epochs()", count, 1))
         while self._loader.next():
             if self.epoch >= count:
