@@ -28,7 +28,8 @@ bool is_unheard(const Job& job, const Worker& worker) {
   return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting;
 }
 
-constexpr const char* kTooSoon = "before the training had finished";
+constexpr const char* kTooSoon =
+    "before the training had finished; to end it early a program calls job.finish() or tidepool_finish()";
 
 // It has ended as if all were done.
 bool ends_too_soon(const Job& job, const Worker& worker, const ExitNotice& notice) {
