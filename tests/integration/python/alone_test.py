@@ -423,6 +423,16 @@ class DataTest(unittest.TestCase):
                 job.finish()
         self.assertEqual((job.step, job.finished), (7, True))
 
+    def test_finish_at_a_micro_batch_that_does_not_end_its_step_waits_for_the_one_that_does(self):
+        job, model, optimizer = wrapped()
+        turns = 0
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=20, micro_batch=10, epochs=100):
+            one_step(optimizer, model, (x, y))
+            turns += 1
+            if turns >= 3:  # the first micro-batch of the second step
+                job.finish()
+        self.assertEqual((job.step, turns, job.finished), (2, 4, True))
+
     def test_a_dataset_of_any_kind_is_read_by_number(self):
         class Squares(torch.utils.data.Dataset):
             def __len__(self):

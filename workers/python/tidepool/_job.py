@@ -206,6 +206,8 @@ class Job:
     def finish(self) -> None:
         """The loop ends after this step. All workers must say so at the same step: decide by job.step or
         job.mean_loss, which are the same on all."""
+        if self._stepper.gathers_more:
+            return  # asked again after the step's last micro-batch
         if self._stepper.phase not in (Phase.APPLIED, Phase.RETRY):
             raise RuntimeError("job.finish() comes after opt.step()")
         self._stepper.finish_asked = self._stepper.phase is Phase.APPLIED  # else asked again after the repeated step

@@ -266,6 +266,11 @@ class Stepper:
         # summed at the end of backward() all the same: what the program then does to the gradients, all do alike.
         self._buckets.begin_part(weight if samples > 0 else 0.0, last)
 
+    @property
+    def gathers_more(self) -> bool:
+        """The loop is at a micro-batch that does not end its step."""
+        return self.phase is Phase.COMPUTING and not self._last_part
+
     def end_part(self) -> None:
         """A micro-batch that does not end the step: what the loop's body did after opt.step() is undone."""
         for piece in self.with_steps:
@@ -330,11 +335,11 @@ class Stepper:
         """Calls `step` if the step is agreed on and complete."""
         if self._buckets is not None:
             self._buckets.raise_failure()
+        if self.gathers_more:  # the step comes with the last micro-batch
+            for shadow in self.with_turns:
+                shadow.note()
+            return
         if self.phase is Phase.COMPUTING:
-            if not self._last_part:  # a micro-batch: the step comes with its last one
-                for shadow in self.with_turns:
-                    shadow.note()
-                return
             if optimizer is not None and self._buckets is not None and not self._buckets.reached:
                 raise RuntimeError("opt.step(), but no gradient has reached the model that was given to job.wrap(): "
                                    "compute the loss with that model, not with a copy or another one, and call "
