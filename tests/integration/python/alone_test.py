@@ -262,6 +262,46 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual(job.step, 5)
         self.assert_same(model, before)
 
+    def test_a_loss_scaler_that_leaves_out_a_step_trains_as_plain_pytorch_does(self):
+        class Scaler:
+            """As torch.cuda.amp.GradScaler, which needs a GPU: an overflow halves the scale in the place of a step."""
+            scale = 1024.0
+
+            def step(self, optimizer):
+                gradients = [p.grad.div_(self.scale) for group in optimizer.param_groups for p in group["params"]]
+                self.overflowed = not all(gradient.isfinite().all() for gradient in gradients)
+                if not self.overflowed:
+                    optimizer.step()
+
+            def update(self):
+                self.scale *= 0.5 if self.overflowed else 1.0
+
+            def state_dict(self):
+                return {"scale": self.scale}
+
+            def load_state_dict(self, state):
+                self.scale = state["scale"]
+
+        job, model, optimizer = wrapped()
+        scaler = Scaler()
+        job.register("scaler", scaler)
+        shares, overflows = [], (1, 4)
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=20, micro_batch=10, steps=6):
+            optimizer.zero_grad()
+            before = job.step
+            (loss_of(model, x, y) * (math.inf if before in overflows else scaler.scale)).backward()
+            scaler.step(optimizer)
+            if job.step == before:
+                job.skip_step()
+            scaler.update()
+            if before == len(shares):
+                shares.append(([], []))
+            shares[-1][0].append(x)
+            shares[-1][1].append(y)
+        self.assertEqual((job.step, scaler.scale), (6, 256.0))
+        batches = [(torch.cat(x), torch.cat(y)) for x, y in shares]
+        self.assert_same(model, self.plain([batch for at, batch in enumerate(batches) if at not in overflows]))
+
     def test_the_loss_that_is_reported_is_the_mean_over_the_samples(self):
         job, model, optimizer = wrapped()
         for x, y in job.loader(TensorDataset(*make_data()), batch_size=25, micro_batch=9, steps=1):

@@ -209,8 +209,8 @@ class Stepper:
             raise RuntimeError("each batch ends in opt.step(): this one's gradients were not applied, and the other "
                                "workers wait for them (job.skip_step() leaves the parameters as they are)")
         if self.phase is Phase.SUMMED:
-            raise RuntimeError("opt.step() is missing after backward() (job.skip_step() leaves the parameters as they "
-                               "are)")
+            raise RuntimeError("opt.step() is missing after backward(). Where the step is left out on purpose, as a "
+                               "GradScaler does when gradients overflow, call job.skip_step() in its place")
         if self.phase is Phase.APPLIED:
             assert self._session is not None and self.totals is not None
             self._progress.used = 0 if self.epoch_ends() else self._progress.used + self.totals.samples
