@@ -23,6 +23,9 @@ bool was_expected(const Worker& worker, const Job& job) {
 
 constexpr const char* kNeedsRestart = "a program that does not use the tidepool package needs run.resize: restart";
 
+constexpr const char* kNeedsLonger =
+    ", and one that takes longer to its first batch a longer engine.start_timeout of the daemon";
+
 // Its program never spoke with the agent, as those of live jobs do.
 bool is_unheard(const Job& job, const Worker& worker) {
   return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting;
@@ -41,7 +44,7 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
   if (worker.stopped_for) {
     const std::string why = sentence(*worker.stopped_for);
     const bool may_not_know_us = is_unheard(job, worker) && !job.spec.run->command.empty();
-    if (may_not_know_us) return why + "; " + kNeedsRestart;
+    if (may_not_know_us) return why + "; " + kNeedsRestart + kNeedsLonger;
     return notice.detail.empty() ? why : why + "; " + notice.detail;
   }
   std::string text = worker.id.text();
