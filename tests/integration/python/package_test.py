@@ -64,6 +64,9 @@ class MistakesTest(unittest.TestCase):
         dataset = TensorDataset(*make_data())
         loader = job.loader(dataset, batch_size=10)
         self.assertIs(job.loader(dataset, batch_size=10), loader)
+        self.assertIs(job.loader(dataset, epochs=1), loader)
+        self.assert_says(RuntimeError, "made with batch_size=10, which cannot become 20", job.loader, dataset, 20)
+        self.assert_says(RuntimeError, "made with steps=None, which cannot become 5", job.loader, dataset, steps=5)
         self.assert_says(RuntimeError, "one loader", job.loader, [1, 2, 3], 1)
         for batch in loader:
             one_step(optimizer, model, batch)

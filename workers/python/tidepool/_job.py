@@ -28,7 +28,8 @@ class Job:
         self._model: Optional[torch.nn.Module] = None
         self._optimizers: Sequence[torch.optim.Optimizer] = ()  # those of wrap()
         self._loader: Optional[Loader] = None
-        self._dataset: Any = None
+        self._dataset: Any = None  # of the loader
+        self._made_with: dict[str, Optional[int]] = {}  # the loader, by argument
 
     # --- before the loop ----------------------------------------------------------------------------------------
 
@@ -115,11 +116,13 @@ class Job:
 
         `batch_size` is the step's, over all workers (default: batch.global of the job file); each worker sees its
         share, in parts of at most `micro_batch` samples (default: batch.per_worker_max), whose gradients are summed.
-        Ends after `epochs` (default 1) or after `steps`; inside `for epoch in job.epochs(n)` after each epoch."""
+        Ends after `epochs` (default 1) or after `steps`; inside `for epoch in job.epochs(n)` after each epoch.
+        `collate_fn` makes a batch of a list of samples (default: as PyTorch's DataLoader). `num_threads` read the
+        samples of a batch side by side, 0: the loop's own thread one by one; no batch is read ahead."""
+        asked = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "micro_batch": micro_batch}
         if self._loader is not None:
-            if self._dataset is dataset:
-                return self._loader
-            raise RuntimeError("a job has one loader, of the training data; use a plain DataLoader for evaluation")
+            self._must_be_as_made(dataset, asked)
+            return self._loader
         self._must_be_before_loop("loader()")
         if epochs is not None and steps is not None:
             raise ValueError("give epochs or steps, not both")
@@ -132,8 +135,19 @@ class Job:
                             epochs=epochs or (1 if steps is None else None), steps=steps,
                             micro_batch=micro_batch or self._file.per_worker_max)
         self._dataset = dataset
+        self._made_with = {"batch_size": length.global_batch, "epochs": length.epochs, "steps": length.steps,
+                           "micro_batch": length.micro_batch}
         self._loader = Loader(self._stepper, fetcher, length, self._join)
         return self._loader
+
+    def _must_be_as_made(self, dataset: Any, asked: dict[str, Optional[int]]) -> None:
+        """A later call of loader(), as in the body of a loop over epochs, asks for nothing else than the first."""
+        if self._dataset is not dataset:
+            raise RuntimeError("a job has one loader, of the training data; use a plain DataLoader for evaluation")
+        for name, value in asked.items():
+            if value is not None and value != self._made_with[name]:
+                raise RuntimeError(f"a job has one loader, and it was made with {name}={self._made_with[name]}, which "
+                                   f"cannot become {value} later")
 
     def _batch(self, asked: Optional[int]) -> int:
         told = self._file.global_batch
