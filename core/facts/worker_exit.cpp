@@ -23,12 +23,16 @@ bool was_expected(const Worker& worker, const Job& job) {
 
 constexpr const char* kNeedsRestart = "a program that does not use the tidepool package needs run.resize: restart";
 
+constexpr const char* kNeedsLonger =
+    ", and one that takes longer to its first batch a longer engine.start_timeout of the daemon";
+
 // Its program never spoke with the agent, as those of live jobs do.
 bool is_unheard(const Job& job, const Worker& worker) {
   return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting;
 }
 
-constexpr const char* kTooSoon = "before the training had finished";
+constexpr const char* kTooSoon =
+    "before the training had finished; to end it early a program calls job.finish() or tidepool_finish()";
 
 // It has ended as if all were done.
 bool ends_too_soon(const Job& job, const Worker& worker, const ExitNotice& notice) {
@@ -40,7 +44,7 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
   if (worker.stopped_for) {
     const std::string why = sentence(*worker.stopped_for);
     const bool may_not_know_us = is_unheard(job, worker) && !job.spec.run->command.empty();
-    if (may_not_know_us) return why + "; " + kNeedsRestart;
+    if (may_not_know_us) return why + "; " + kNeedsRestart + kNeedsLonger;
     return notice.detail.empty() ? why : why + "; " + notice.detail;
   }
   std::string text = worker.id.text();

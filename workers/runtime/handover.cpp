@@ -31,20 +31,35 @@ std::vector<std::int64_t> steps_of(const std::vector<Member>& members) {
   return steps;
 }
 
-// Who registered other state than the holder of the newest cannot go on; the others do, once it has left.
-Status check_layouts(const std::vector<Member>& members, int self) {
+// "samples, seed": in what the layouts of two ranks differ. All ranks ask, as they have all seen that some differ.
+std::string differing_parts(Comm& comm, const ReplicaState& state, int one, int other) {
+  const auto parts = state.layout_parts();
+  std::vector<std::int64_t> mine;
+  for (const ReplicaState::Part& part : parts) mine.push_back(static_cast<std::int64_t>(part.number));
+  const auto all = comm.allgather(mine);
+  if (!all.ok() || all->size() != parts.size() * static_cast<std::size_t>(comm.size())) return "its state";
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto of = [&](int rank) { return (*all)[static_cast<std::size_t>(rank) * parts.size() + i]; };
+    if (of(one) != of(other)) text += (text.empty() ? "" : ", ") + parts[i].name;
+  }
+  return text;
+}
+
+// Who differs from the holder of the newest state cannot go on; the others do, once it has left.
+Status check_layouts(Comm& comm, const ReplicaState& state, const std::vector<Member>& members) {
   const int root = best_rank(steps_of(members));
   const std::int64_t layout = members[static_cast<std::size_t>(root)].layout;
-  if (members[static_cast<std::size_t>(self)].layout != layout) {
-    return invalid_argument("this worker, rank " + std::to_string(self) + ", registered other state than rank " +
-                            std::to_string(root) + ": all workers of a job must run the same program on the same data");
-  }
-  const auto other = std::ranges::find_if(members, [&](const Member& any) { return any.layout != layout; });
-  if (other == members.end()) return ok_status();
-  return Error{ErrorCode::kUnavailable,
-               "rank " + std::to_string(other - members.begin()) + " registered other state than rank " +
-                   std::to_string(root) +
-                   " and leaves: all workers of a job must run the same program on the same data"};
+  const auto differs = [&](const Member& any) { return any.layout != layout; };
+  const auto first = std::ranges::find_if(members, differs);
+  if (first == members.end()) return ok_status();
+  const bool itself = differs(members[static_cast<std::size_t>(comm.rank())]);
+  const int odd = itself ? comm.rank() : static_cast<int>(first - members.begin());
+  const std::string what = "rank " + std::to_string(odd) + ", differs from rank " + std::to_string(root) + " in " +
+                           differing_parts(comm, state, odd, root);
+  const std::string rule = ": all workers of a job must run the same program on the same data";
+  if (itself) return invalid_argument("this worker, " + what + rule);
+  return Error{ErrorCode::kUnavailable, "a worker, " + what + ", and leaves" + rule};
 }
 
 Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const Progress& mine) {
@@ -58,7 +73,7 @@ Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const
     const std::span<const std::int64_t> words = std::span(*gathered).subspan(begin, kLineWords);
     members.push_back({.progress = progress_from_words(words.first(kProgressWords)), .layout = words.back()});
   }
-  TP_TRY(check_layouts(members, comm.rank()));
+  TP_TRY(check_layouts(comm, state, members));
   return members;
 }
 

@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t kStateMark = 0;  // the mark of the state; gradients have those after it
 
+Digest digest_of(std::span<const ReplicaState::Piece> pieces) {
+  Digest digest;
+  for (const ReplicaState::Piece& piece : pieces) digest.mix(piece.name).mix(piece.memory.size());
+  return digest;
+}
+
 }  // namespace
 
 void ReplicaState::add(std::string name, std::span<std::byte> memory, Memory lies) {
@@ -40,7 +46,7 @@ Result<std::span<const std::byte>> ReplicaState::view(std::span<const std::byte>
 }
 
 void ReplicaState::require_same(std::string name, std::uint64_t number) {
-  required_.mix(name).mix(number);
+  required_.push_back({std::move(name), number});
 }
 
 std::int64_t ReplicaState::bytes() const {
@@ -50,10 +56,17 @@ std::int64_t ReplicaState::bytes() const {
 }
 
 std::uint64_t ReplicaState::layout() const {
-  Digest digest;
-  for (const Piece& piece : pieces_) digest.mix(piece.name).mix(piece.memory.size());
-  digest.mix(required_.value());
+  Digest digest = digest_of(pieces_);
+  Digest required;
+  for (const Part& part : required_) required.mix(part.name).mix(part.number);
+  digest.mix(required.value());
   return digest.value();
+}
+
+std::vector<ReplicaState::Part> ReplicaState::layout_parts() const {
+  std::vector<Part> parts = required_;
+  parts.push_back({"registered state", digest_of(pieces_).value()});
+  return parts;
 }
 
 std::uint64_t ReplicaState::content() const {

@@ -33,6 +33,12 @@ class ReplicaState {
   [[nodiscard]] std::int64_t bytes() const;
   // Fingerprint of names, sizes and required numbers: equal on all ranks, or they do not run the same program.
   [[nodiscard]] std::uint64_t layout() const;
+  // What layout() is made of: each required number, and a fingerprint of the pieces' names and sizes.
+  struct Part {
+    std::string name;
+    std::uint64_t number = 0;
+  };
+  [[nodiscard]] std::vector<Part> layout_parts() const;
   // Fingerprint of the contents, to show that replicas are equal; 0 if the GPU does not give them.
   [[nodiscard]] std::uint64_t content() const;
 
@@ -57,7 +63,7 @@ class ReplicaState {
   std::shared_ptr<Gpu> gpu_;
   cuda::Event final_ = nullptr;  // of settle()
   std::vector<Piece> pieces_;
-  Digest required_;
+  std::vector<Part> required_;
 };
 
 }  // namespace tidepool::runtime

@@ -16,7 +16,7 @@ import torch.utils.checkpoint
 from torch.utils.data import TensorDataset
 
 import tidepool as tp
-from tidepool import _abi, _optimizer_state
+from tidepool import _abi
 from tidepool._loader import Fetcher, parts_of
 
 
@@ -262,13 +262,52 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual(job.step, 5)
         self.assert_same(model, before)
 
+    def test_a_loss_scaler_that_leaves_out_a_step_trains_as_plain_pytorch_does(self):
+        class Scaler:
+            """As torch.cuda.amp.GradScaler, which needs a GPU: an overflow halves the scale in the place of a step."""
+            scale = 1024.0
+
+            def step(self, optimizer):
+                gradients = [p.grad.div_(self.scale) for group in optimizer.param_groups for p in group["params"]]
+                self.overflowed = not all(gradient.isfinite().all() for gradient in gradients)
+                if not self.overflowed:
+                    optimizer.step()
+
+            def update(self):
+                self.scale *= 0.5 if self.overflowed else 1.0
+
+            def state_dict(self):
+                return {"scale": self.scale}
+
+            def load_state_dict(self, state):
+                self.scale = state["scale"]
+
+        job, model, optimizer = wrapped()
+        scaler = Scaler()
+        job.register("scaler", scaler)
+        shares, overflows = [], (1, 4)
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=20, micro_batch=10, steps=6):
+            optimizer.zero_grad()
+            before = job.step
+            (loss_of(model, x, y) * (math.inf if before in overflows else scaler.scale)).backward()
+            scaler.step(optimizer)
+            if job.step == before:
+                job.skip_step()
+            scaler.update()
+            if before == len(shares):
+                shares.append(([], []))
+            shares[-1][0].append(x)
+            shares[-1][1].append(y)
+        self.assertEqual((job.step, scaler.scale), (6, 256.0))
+        batches = [(torch.cat(x), torch.cat(y)) for x, y in shares]
+        self.assert_same(model, self.plain([batch for at, batch in enumerate(batches) if at not in overflows]))
+
     def test_the_loss_that_is_reported_is_the_mean_over_the_samples(self):
         job, model, optimizer = wrapped()
         for x, y in job.loader(TensorDataset(*make_data()), batch_size=25, micro_batch=9, steps=1):
             job.report(loss=float(len(x)))  # 8, 8, 9
             one_step(optimizer, model, (x, y))
         self.assertAlmostEqual(job.mean_loss, (8 * 8 + 8 * 8 + 9 * 9) / 25, places=5)
-
 
     def test_a_loss_that_is_never_reported_is_no_number_and_one_that_was_stands_until_the_next(self):
         job, model, optimizer = wrapped()
@@ -280,6 +319,31 @@ class TrainingTest(unittest.TestCase):
             losses.append(job.mean_loss)
         self.assertTrue(math.isnan(losses[0]) and math.isnan(losses[1]))
         self.assertEqual(losses[2:], [3.0, 3.0])
+
+    def test_a_worker_that_receives_the_state_of_another_knows_the_loss_as_that_one_does(self):
+        job, model, optimizer = wrapped()
+        steps = iter([2.5, None, 7.0])  # what another's state says as each step begins: on joining, and after a death
+        next_step, reduce = _abi.Session.next_step, _abi.Session.reduce
+
+        def receive(session):
+            received = next(steps, None)
+            if received is not None:
+                job._stepper._progress.mean_loss = received
+            return next_step(session)
+
+        def lose_the_second(session, loss_sum):
+            return None if len(seen) == 3 else reduce(session, loss_sum)
+
+        seen = []
+        with unittest.mock.patch.object(_abi.Session, "next_step", receive), \
+                unittest.mock.patch.object(_abi.Session, "reduce", lose_the_second):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
+                seen.append(job.mean_loss)
+                job.report(loss=4.0)
+                one_step(optimizer, model, batch)
+                seen.append(job.mean_loss)
+        self.assertEqual(seen, [2.5, 4.0, 4.0, 4.0, 7.0, 4.0])
+        self.assertEqual(job.mean_loss, 4.0)
 
 
 class RepeatedStepTest(unittest.TestCase):
@@ -399,6 +463,16 @@ class DataTest(unittest.TestCase):
                 job.finish()
         self.assertEqual((job.step, job.finished), (7, True))
 
+    def test_finish_at_a_micro_batch_that_does_not_end_its_step_waits_for_the_one_that_does(self):
+        job, model, optimizer = wrapped()
+        turns = 0
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=20, micro_batch=10, epochs=100):
+            one_step(optimizer, model, (x, y))
+            turns += 1
+            if turns >= 3:  # the first micro-batch of the second step
+                job.finish()
+        self.assertEqual((job.step, turns, job.finished), (2, 4, True))
+
     def test_a_dataset_of_any_kind_is_read_by_number(self):
         class Squares(torch.utils.data.Dataset):
             def __len__(self):
@@ -433,128 +507,6 @@ class DataTest(unittest.TestCase):
         self.assertEqual([len(part) for part in parts_of(list(range(25)), 9)], [8, 8, 9])
         self.assertEqual(parts_of([], 9), [[]])
         self.assertEqual(parts_of([1, 2], None), [[1, 2]])
-
-
-class OptimizerTest(unittest.TestCase):
-    KINDS = {
-        "SGD": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
-        "SGD without momentum": lambda p: torch.optim.SGD(p, lr=0.1),
-        "Adam": lambda p: torch.optim.Adam(p, lr=0.01, weight_decay=0.1, amsgrad=True),
-        "AdamW": lambda p: torch.optim.AdamW(p, lr=0.01),
-        "Adamax": lambda p: torch.optim.Adamax(p, lr=0.01),
-        "NAdam": lambda p: torch.optim.NAdam(p, lr=0.01),
-        "RAdam": lambda p: torch.optim.RAdam(p, lr=0.01),
-        "RMSprop": lambda p: torch.optim.RMSprop(p, lr=0.01, momentum=0.9, centered=True),
-        "Adadelta": lambda p: torch.optim.Adadelta(p),
-        "Adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1, initial_accumulator_value=0.1),
-        "ASGD": lambda p: torch.optim.ASGD(p, lr=0.1, t0=2),
-        "Rprop": lambda p: torch.optim.Rprop(p, lr=0.01),
-    }
-
-    def train(self, make, ahead, steps=4):
-        model = make_model()
-        optimizer = make(model.parameters())
-        if ahead:
-            _optimizer_state.make_state(optimizer)
-        x, y = make_data()
-        for _ in range(steps):
-            optimizer.zero_grad()
-            loss_of(model, x, y).backward()
-            optimizer.step()
-        return [p.detach().clone() for p in model.parameters()]
-
-    def test_state_made_ahead_changes_no_bit_of_the_training(self):
-        for name, make in self.KINDS.items():
-            with self.subTest(optimizer=name):
-                for ours, theirs in zip(self.train(make, True), self.train(make, False)):
-                    self.assertTrue(torch.equal(ours, theirs))
-
-    def test_the_state_stays_where_it_was_registered(self):
-        for name, make in self.KINDS.items():
-            with self.subTest(optimizer=name):
-                job, model, optimizer = wrapped(lambda model, make=make: make(model.parameters()))
-                for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=5):
-                    one_step(optimizer, model, batch)  # raises if a tensor was replaced
-                self.assertTrue(job.finished)
-
-    def test_a_state_that_is_not_zero_at_first_is_refused(self):
-        class Odd(torch.optim.SGD):
-            def step(self, closure=None):
-                for parameter in self.param_groups[0]["params"]:
-                    self.state[parameter]["trace"] = torch.ones_like(parameter)
-
-        with self.assertRaisesRegex(TypeError, "trace.*load_state_dict"):
-            wrapped(lambda model: Odd(model.parameters(), lr=0.1))
-
-    def test_dampening_is_refused_unless_the_state_is_there(self):
-        def damped(model):
-            return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.5)
-
-        with self.assertRaisesRegex(TypeError, "SGD with dampening.*leave dampening at 0"):
-            wrapped(damped)
-        model = make_model()
-        optimizer = damped(model)
-        one_step(optimizer, model, make_data())
-        tp.init().wrap(model, optimizer)
-
-    def test_a_state_loaded_before_is_kept(self):
-        model = make_model()
-        optimizer = torch.optim.Adam(model.parameters())
-        x, y = make_data()
-        loss_of(model, x, y).backward()
-        optimizer.step()
-        before = copy.deepcopy(optimizer.state_dict())
-        _optimizer_state.make_state(optimizer)
-        self.assertEqual(str(before), str(optimizer.state_dict()))
-
-    def test_what_is_unfrozen_or_added_between_wrap_and_the_loop_is_shared_with_its_state(self):
-        def late(model, optimizer):
-            optimizer.add_param_group({"params": model[0].parameters(), "lr": 0.2})
-            return "optimizer0.1.0.momentum_buffer"
-
-        def unfrozen(model, optimizer):
-            model[2].requires_grad_(True)
-            return "optimizer0.0.1.momentum_buffer"
-
-        for change in (late, unfrozen):
-            with self.subTest(change.__name__):
-                model = make_model()
-                model[2].weight.requires_grad_(False)
-                optimizer = torch.optim.SGD([model[2].bias, model[2].weight], lr=0.1, momentum=0.9)
-                job = tp.init()
-                job.wrap(model, optimizer)
-                name = change(model, optimizer)
-                registered = []
-                register = _abi.Session.register
-
-                def watch(session, name, address, length, registered=registered, register=register):
-                    registered.append(name)
-                    register(session, name, address, length)
-
-                with unittest.mock.patch.object(_abi.Session, "register", watch):
-                    for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
-                        one_step(optimizer, model, batch)
-                self.assertIn(name, registered)
-
-    def test_a_state_loaded_between_wrap_and_the_loop_is_what_the_workers_share(self):
-        donor = make_model(seed=4)
-        trained = torch.optim.Adam(donor.parameters())
-        one_step(trained, donor, make_data())
-        job, model, optimizer = wrapped(lambda model: torch.optim.Adam(model.parameters()))
-        optimizer.load_state_dict(trained.state_dict())
-        registered = {}
-        register = _abi.Session.register
-
-        def watch(session, name, address, length):
-            registered[name] = address
-            register(session, name, address, length)
-
-        with unittest.mock.patch.object(_abi.Session, "register", watch):
-            for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
-                one_step(optimizer, model, batch)
-        state = optimizer.state[model[0].weight]
-        self.assertEqual(registered["optimizer0.0.0.exp_avg"], state["exp_avg"].data_ptr())
-        self.assertEqual(state["step"], 3)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,9 @@ class MistakesTest(unittest.TestCase):
         dataset = TensorDataset(*make_data())
         loader = job.loader(dataset, batch_size=10)
         self.assertIs(job.loader(dataset, batch_size=10), loader)
+        self.assertIs(job.loader(dataset, epochs=1), loader)
+        self.assert_says(RuntimeError, "made with batch_size=10, which cannot become 20", job.loader, dataset, 20)
+        self.assert_says(RuntimeError, "made with steps=None, which cannot become 5", job.loader, dataset, steps=5)
         self.assert_says(RuntimeError, "one loader", job.loader, [1, 2, 3], 1)
         for batch in loader:
             one_step(optimizer, model, batch)
@@ -98,6 +101,16 @@ class MistakesTest(unittest.TestCase):
         epochs = job.epochs(3)
         self.assertEqual(next(epochs), 0)
         self.assert_says(RuntimeError, "took no batch.*for batch in loader.*`continue`", next, epochs)
+
+    def test_a_second_loop_after_the_jobs_end_is_told(self):
+        job, model, optimizer = wrapped()
+        loader = job.loader(TensorDataset(*make_data()), batch_size=50)
+        for _ in job.epochs(2):
+            for batch in loader:
+                one_step(optimizer, model, batch)
+        self.assertEqual((job.finished, job.step), (True, 2))
+        self.assert_says(RuntimeError, "at its end.*one loop over job.epochs.*the number of all epochs", next,
+                         job.epochs(5))
 
     def test_what_cannot_be_trained_is_refused(self):
         double = make_model().double()

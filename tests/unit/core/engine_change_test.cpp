@@ -374,6 +374,22 @@ TEST_CASE("A joining worker that is not ready in time is stopped and counts as l
   CHECK(names_of(story.decide()) == "start");
 }
 
+TEST_CASE("A program that is not ready in time is told that it may be of another kind, or need more time") {
+  Story story({.start_timeout = Duration::seconds(10)});
+  story.node(4);
+  const JobId job = story.engine().next_job_id();
+  core::JobSpec spec = job_spec({.max = 1});
+  spec.run = core::RunSpec{.command = {"python3", "train.py"}};
+  story.learn(core::JobSubmitted{job, spec});
+  story.decide();
+  story.pass(Duration::seconds(10));
+  REQUIRE(names_of(story.decide()) == "stop_worker");
+  story.exit(WorkerId(1), -1);
+  CHECK(story.job(job).recovery.last_error ==
+        "w-1 was not ready within 10 s; a program that does not use the tidepool package needs run.resize: restart, "
+        "and one that takes longer to its first batch a longer engine.start_timeout of the daemon");
+}
+
 TEST_CASE("A straggler's replacement is started first and taken from another node") {
   Story story(core::EngineConfig{.rebalance_stragglers = false});
   story.node(2);

@@ -63,8 +63,11 @@ TEST_CASE("A program that ends without a word to its agent is told what its job 
   story.ready(WorkerId(2));
   story.exit(WorkerId(2), 0, "last output: \"bye\"");  // this one had joined
   CHECK(story.job(job).recovery.last_error ==
-        "w-2 exited with code 0 before the training had finished; last output: \"bye\"");
-  CHECK(story.last("worker.lost").data["detail"] == "exited before the training had finished; last output: \"bye\"");
+        "w-2 exited with code 0 before the training had finished; to end it early a program calls job.finish() or "
+        "tidepool_finish(); last output: \"bye\"");
+  CHECK(story.last("worker.lost").data["detail"] ==
+        "exited before the training had finished; to end it early a program calls job.finish() or tidepool_finish(); "
+        "last output: \"bye\"");
 }
 
 TEST_CASE("A program that does not know of Tidepool is not started again and again: it would end in the same way") {

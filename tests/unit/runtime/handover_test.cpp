@@ -53,6 +53,7 @@ struct Rank {
   Progress progress;
   std::array<float, 3> values{};
   std::string name = "values";
+  std::uint64_t seed = 1;
   bool breaks = false;
   Result<HandoverOutcome> outcome = io_error("not run");
 };
@@ -64,6 +65,8 @@ void run(std::vector<Rank>& ranks) {
     threads.emplace_back([&, i] {
       TableComm comm(table, static_cast<int>(i), ranks[i].breaks);
       ReplicaState state;
+      state.require_same("samples", 100);
+      state.require_same("seed", ranks[i].seed);
       state.add(ranks[i].name, std::as_writable_bytes(std::span(ranks[i].values)));
       StateGate gate;
       StateTransfer transfer(state, gate, {});
@@ -140,12 +143,20 @@ TEST_CASE("a handover that breaks leaves the receiver's own state as it was") {
   CHECK(ranks[1].values[0] == 1);
 }
 
-TEST_CASE("workers of different programs are told so") {
-  std::vector<Rank> ranks = {Rank{}, Rank{}};
+TEST_CASE("workers of different programs are told in what they differ") {
+  std::vector<Rank> ranks = {Rank{}, Rank{}, Rank{}};
   ranks[1].name = "other";
+  ranks[2].name = "other";
+  ranks[2].seed = 2;
   run(ranks);
-  REQUIRE_FALSE(ranks[1].outcome.ok());
-  CHECK(ranks[1].outcome.error().message.find("must run the same program on the same data") != std::string::npos);
+  const std::string rule = ": all workers of a job must run the same program on the same data";
+  const auto message = [&](std::size_t rank) {
+    REQUIRE_FALSE(ranks[rank].outcome.ok());
+    return ranks[rank].outcome.error().message;
+  };
+  CHECK(message(0) == "a worker, rank 1, differs from rank 0 in registered state, and leaves" + rule);
+  CHECK(message(1) == "this worker, rank 1, differs from rank 0 in registered state" + rule);
+  CHECK(message(2) == "this worker, rank 2, differs from rank 0 in seed, registered state" + rule);
 }
 
 }  // namespace tidepool::runtime

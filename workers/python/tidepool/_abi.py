@@ -87,10 +87,10 @@ BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples a step, fact
 @dataclasses.dataclass(frozen=True)
 class Options:
     """Of a session. `samples` in one epoch; `global_batch` samples a step over all workers, at `base_size` workers;
-    `steps` 0 = until finish(), with `work_samples` of all epochs where they are known (else 0); `on_resize`: how batch and learning rate follow the size, as in the job file;
-    `global_batch_max`: the largest batch that it grows to, 0 = any;
-    `per_worker_max` samples that a worker computes at once, 0 = any number; the gradient noise is measured in every
-    `noise_every`-th step."""
+    `steps` 0 = until finish(), with `work_samples` of all epochs where they are known (else 0); `on_resize`: how batch
+    and learning rate follow the size, as in the job file; `global_batch_max`: the largest batch that it grows to, 0 =
+    any; `per_worker_max` samples that a worker computes at once, 0 = any number; the gradient noise is measured in
+    every `noise_every`-th step."""
     samples: int
     global_batch: int
     seed: int = 1

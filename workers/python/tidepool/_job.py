@@ -28,7 +28,8 @@ class Job:
         self._model: Optional[torch.nn.Module] = None
         self._optimizers: Sequence[torch.optim.Optimizer] = ()  # those of wrap()
         self._loader: Optional[Loader] = None
-        self._dataset: Any = None
+        self._dataset: Any = None  # of the loader
+        self._made_with: dict[str, Optional[int]] = {}  # the loader, by argument
 
     # --- before the loop ----------------------------------------------------------------------------------------
 
@@ -115,11 +116,13 @@ class Job:
 
         `batch_size` is the step's, over all workers (default: batch.global of the job file); each worker sees its
         share, in parts of at most `micro_batch` samples (default: batch.per_worker_max), whose gradients are summed.
-        Ends after `epochs` (default 1) or after `steps`; inside `for epoch in job.epochs(n)` after each epoch."""
+        Ends after `epochs` (default 1) or after `steps`; inside `for epoch in job.epochs(n)` after each epoch.
+        `collate_fn` makes a batch of a list of samples (default: as PyTorch's DataLoader). `num_threads` read the
+        samples of a batch side by side, 0: the loop's own thread one by one; no batch is read ahead."""
+        asked = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "micro_batch": micro_batch}
         if self._loader is not None:
-            if self._dataset is dataset:
-                return self._loader
-            raise RuntimeError("a job has one loader, of the training data; use a plain DataLoader for evaluation")
+            self._must_be_as_made(dataset, asked)
+            return self._loader
         self._must_be_before_loop("loader()")
         if epochs is not None and steps is not None:
             raise ValueError("give epochs or steps, not both")
@@ -132,8 +135,19 @@ class Job:
                             epochs=epochs or (1 if steps is None else None), steps=steps,
                             micro_batch=micro_batch or self._file.per_worker_max)
         self._dataset = dataset
+        self._made_with = {"batch_size": length.global_batch, "epochs": length.epochs, "steps": length.steps,
+                           "micro_batch": length.micro_batch}
         self._loader = Loader(self._stepper, fetcher, length, self._join)
         return self._loader
+
+    def _must_be_as_made(self, dataset: Any, asked: dict[str, Optional[int]]) -> None:
+        """A later call of loader(), as in the body of a loop over epochs, asks for nothing else than the first."""
+        if self._dataset is not dataset:
+            raise RuntimeError("a job has one loader, of the training data; use a plain DataLoader for evaluation")
+        for name, value in asked.items():
+            if value is not None and value != self._made_with[name]:
+                raise RuntimeError(f"a job has one loader, and it was made with {name}={self._made_with[name]}, which "
+                                   f"cannot become {value} later")
 
     def _batch(self, asked: Optional[int]) -> int:
         told = self._file.global_batch
@@ -162,6 +176,9 @@ class Job:
         epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
+        if self._stepper.ending is not None:
+            raise RuntimeError("the job is at its end, which the loop before has brought. A job has one loop over "
+                               "job.epochs(): give it the number of all epochs, and decide by the epoch what each does")
         self._loader.count_epochs(_settings.whole_number("the number given to job.epochs()", count, 1))
         while self._loader.next():
             if self.epoch >= count:
@@ -203,6 +220,8 @@ class Job:
     def finish(self) -> None:
         """The loop ends after this step. All workers must say so at the same step: decide by job.step or
         job.mean_loss, which are the same on all."""
+        if self._stepper.gathers_more:
+            return  # asked again after the step's last micro-batch
         if self._stepper.phase not in (Phase.APPLIED, Phase.RETRY):
             raise RuntimeError("job.finish() comes after opt.step()")
         self._stepper.finish_asked = self._stepper.phase is Phase.APPLIED  # else asked again after the repeated step
@@ -258,8 +277,9 @@ class Job:
 
     @property
     def mean_loss(self) -> float:
-        """Over the samples of all workers in the last step that all agreed on. NaN before the first report()."""
-        return self._stepper.totals.mean_loss if self._stepper.totals else float("nan")
+        """Over the samples of all workers in the last step that all agreed on, also where this worker joined after it.
+        NaN before the first report()."""
+        return self._stepper.mean_loss
 
     @property
     def noise_scale(self) -> Optional[float]:

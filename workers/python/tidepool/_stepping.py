@@ -209,8 +209,8 @@ class Stepper:
             raise RuntimeError("each batch ends in opt.step(): this one's gradients were not applied, and the other "
                                "workers wait for them (job.skip_step() leaves the parameters as they are)")
         if self.phase is Phase.SUMMED:
-            raise RuntimeError("opt.step() is missing after backward() (job.skip_step() leaves the parameters as they "
-                               "are)")
+            raise RuntimeError("opt.step() is missing after backward(). Where the step is left out on purpose, as a "
+                               "GradScaler does when gradients overflow, call job.skip_step() in its place")
         if self.phase is Phase.APPLIED:
             assert self._session is not None and self.totals is not None
             self._progress.used = 0 if self.epoch_ends() else self._progress.used + self.totals.samples
@@ -222,6 +222,14 @@ class Stepper:
             self._session.commit()
             self.committed += 1
         self.phase = Phase.OUTSIDE
+
+    @property
+    def mean_loss(self) -> float:
+        """Of the step that is summed, else of the newest committed one: the same on all workers, whichever of them has
+        taken part in it."""
+        if self.totals is not None and self.phase in (Phase.SUMMED, Phase.APPLIED):
+            return self.totals.mean_loss
+        return float(self._progress.mean_loss)
 
     def epoch_ends(self) -> bool:
         """The step that is applied holds the epoch's last sample."""
@@ -257,6 +265,11 @@ class Stepper:
         # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is
         # summed at the end of backward() all the same: what the program then does to the gradients, all do alike.
         self._buckets.begin_part(weight if samples > 0 else 0.0, last)
+
+    @property
+    def gathers_more(self) -> bool:
+        """The loop is at a micro-batch that does not end its step."""
+        return self.phase is Phase.COMPUTING and not self._last_part
 
     def end_part(self) -> None:
         """A micro-batch that does not end the step: what the loop's body did after opt.step() is undone."""
@@ -322,11 +335,11 @@ class Stepper:
         """Calls `step` if the step is agreed on and complete."""
         if self._buckets is not None:
             self._buckets.raise_failure()
+        if self.gathers_more:  # the step comes with the last micro-batch
+            for shadow in self.with_turns:
+                shadow.note()
+            return
         if self.phase is Phase.COMPUTING:
-            if not self._last_part:  # a micro-batch: the step comes with its last one
-                for shadow in self.with_turns:
-                    shadow.note()
-                return
             if optimizer is not None and self._buckets is not None and not self._buckets.reached:
                 raise RuntimeError("opt.step(), but no gradient has reached the model that was given to job.wrap(): "
                                    "compute the loss with that model, not with a copy or another one, and call "
