@@ -249,6 +249,10 @@ std::string worker_lost_sentence(const json& d) {
   return with_detail("worker " + text_at(d, "/worker") + " lost" + ended_how(d), text_at(d, "/detail"));
 }
 
+std::string worker_killed_sentence(const json& d) {
+  return with_detail("worker " + text_at(d, "/worker") + " lost what it had not saved", text_at(d, "/detail"));
+}
+
 std::string worker_replaced_sentence(const json& d) {
   return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by");
 }
@@ -279,6 +283,7 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"generation.switched", switched_sentence},
       {"worker.stuck", stuck_sentence},
       {"worker.lost", worker_lost_sentence},
+      {"worker.killed", worker_killed_sentence},
       {"worker.straggling", straggling_sentence},
       {"worker.replaced", worker_replaced_sentence},
       {"data.epoch_audited", audited_sentence},

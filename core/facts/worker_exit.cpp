@@ -1,6 +1,7 @@
 #include "core/facts/worker_exit.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "base/id_set.hpp"
@@ -96,6 +97,12 @@ bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice
   return job.progress.finished && failed && contains(job.membership.members, worker.id) && !worker.is_gone();
 }
 
+// Its program was told to end, and was killed because it did not in time: what it had not saved is lost.
+bool is_killed_unsaved(const Job& job, const Worker& worker, const ExitNotice& notice) {
+  return job.spec.resize == ResizeMode::kRestart && was_expected(worker, job) && !worker.is_gone() &&
+         worker.launched > 0 && notice.signal == SIGKILL;
+}
+
 // Its own word that it has failed counts; one that was killed from outside may have saved its result.
 void note_bad_end(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   if (!worker.kill_at && notice.exit_code > 0) job.recovery.ended_badly = true;
@@ -178,6 +185,9 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
     const bool boots = is_lost_booting(job, worker);
     const bool bad_end = fails_at_end(job, worker, notice);
+    if (!bad_end && is_killed_unsaved(job, worker, notice)) {
+      change.emit("worker.killed", job, {{"worker", id.text()}, {"detail", notice.detail}});
+    }
     const bool is_free = notice.nothing_started || notice.node_stops || is_same_loss(change.state(), job, worker);
     const std::string how = take(worker, job);
     if (bad_end) {

@@ -25,11 +25,12 @@ constexpr std::array<std::pair<Lane, const char*>, 6> kLanes{{{kJob, "job"},
                                                               {kHappenings, "what happened"}}};
 
 bool is_instant(const std::string& type) {
-  constexpr std::array<std::string_view, 20> kInstants = {
+  constexpr std::array<std::string_view, 21> kInstants = {
       "job.checkpoint_failed", "job.resize_requested", "job.changed",         "job.parked",   "job.checkpointed",
       "job.restored",          "worker.started",       "worker.stuck",        "worker.lost",  "worker.straggling",
       "worker.replaced",       "decision.made",        "data.epoch_audited",  "job.finished", "job.rebalanced",
-      "job.state_brought",     "job.state_left",       "job.notice_answered", "job.requeued", "job.resume_requested"};
+      "job.state_brought",     "job.state_left",       "job.notice_answered", "job.requeued", "job.resume_requested",
+      "worker.killed"};
   return std::find(kInstants.begin(), kInstants.end(), type) != kInstants.end();
 }
 

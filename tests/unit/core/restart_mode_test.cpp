@@ -278,6 +278,21 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   CHECK(story.last("generation.switched").data.at("kind") == "resume");
 }
 
+TEST_CASE("a program that is killed because it did not end in time is told with what that costs") {
+  Restarting story;
+  story.run_at(2);
+  story.learn(core::JobSuspendRequested{story.job_id});
+  CHECK(names_of(story.decide()) == "preempt");
+  story.learn(core::WorkerExited{.worker = WorkerId(1), .exit_code = 0});
+  CHECK(story.count("worker.killed") == 0);
+  story.learn(core::WorkerExited{.worker = WorkerId(2), .signal = 9, .detail = "not within the grace"});
+  CHECK(story.count("worker.killed") == 1);
+  CHECK(story.last("worker.killed").data == nlohmann::json{{"worker", "w-2"}, {"detail", "not within the grace"}});
+  CHECK(story.count("worker.lost") == 0);
+  CHECK(story.its().state() == JobState::kSuspended);
+  CHECK(story.its().recovery.restarts == 0);
+}
+
 TEST_CASE("a lost node's workers are left out, and the programs of the others start anew") {
   Restarting story;
   story.node(1);

@@ -11,7 +11,7 @@ export interface Marker {
 // A resize is marked where it was decided; that it then took place shows in the size itself.
 const kMarked = new Set([
   "job.started", "job.resizing", "job.resize_requested", "job.suspended", "job.requeued", "job.resumed", "job.finished",
-  "worker.lost", "worker.straggling", "worker.replaced", "job.rebalanced",
+  "worker.lost", "worker.killed", "worker.straggling", "worker.replaced", "job.rebalanced",
 ]);
 const kWeight = { bad: 4, warn: 3, change: 2, good: 1, plain: 0 };
 

@@ -42,6 +42,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "worker.started": (e) => `worker ${str(e, "worker")} placed${e.node ? ` on ${e.node}` : ""}`,
   "worker.stuck": (e) => `worker ${str(e, "worker")} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
   "worker.lost": (e) => lost(e),
+  "worker.killed": (e) => `worker ${str(e, "worker")} lost what it had not saved${str(e, "detail") ? `: ${str(e, "detail")}` : ""}`,
   "worker.straggling": (e) => straggling(e),
   "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}`,
   "slots.quarantined": (e) => `slots of worker ${str(e, "worker")}, which has ended, are quarantined: ${str(e, "why")}`,
@@ -223,6 +224,7 @@ export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "
     case "worker.lost":
     case "node.lost":
       return "bad";
+    case "worker.killed":
     case "worker.straggling":
     case "worker.stuck":
     case "job.checkpoint_failed":

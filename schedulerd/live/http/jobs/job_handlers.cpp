@@ -179,9 +179,10 @@ void resize_job(Rest& rest, Call call) {
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidSize", .detail = errors.front().message, .errors = errors});
   }
-  if (!dry_run.value())
-    return send_job_command(rest, std::move(call), leader::ResizeJob{job->id, static_cast<int>(size)}, job->id);
   const core::JobResizeRequested fact{job->id, static_cast<int>(size)};
+  if (!dry_run.value()) {
+    return send_job_command(rest, std::move(call), leader::ResizeJob{fact.job, fact.size}, job->id);
+  }
   if (const auto problem = why_refused(*call.seen, fact)) return call.fail(*problem);
   reply_tried(rest, std::move(call), fact);
 }
