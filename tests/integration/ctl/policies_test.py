@@ -1,5 +1,6 @@
 """What schedctl says of policy files that a daemon has."""
 
+import json
 import os
 import sys
 import unittest
@@ -41,6 +42,15 @@ class PoliciesTest(SchedctlCase):
                          (0, "no round has been compared yet\n", ""))
         self.assertEqual(self.run_ctl("policy", "shadow", str(path), "--stop"),
                          (0, "capped is not asked any more\n", ""))
+
+    def test_a_parameter_in_quotes_is_a_text_whatever_it_looks_like(self):
+        status = {"builtin": "tidal", "active": {"name": "tiers", "version": "0123456789ab"}, "earlier": [],
+                  "shadow": None, "failures": 0, "warnings": []}
+        self.daemon.routes["POST", "/v1/policies/tiers/activate"] = (200, status)
+        words = ["--param", 'tier="2"', "--param", "most=2", "--param", "mode=fair"]
+        self.assertEqual(self.run_ctl("policy", "activate", "tiers", *words)[0], 0)
+        [request] = self.daemon.sent("POST", "/v1/policies/tiers/activate")
+        self.assertEqual(json.loads(request["body"])["params"], {"tier": "2", "most": 2, "mode": "fair"})
 
 
 if __name__ == "__main__":
