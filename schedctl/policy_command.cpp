@@ -173,7 +173,8 @@ json params_of(const std::vector<std::string>& given) {
     if (equals == std::string::npos || equals == 0) fail(kExitUsage, each + " is not NAME=VALUE, such as most=4");
     const std::string text = each.substr(equals + 1);
     const json value = json::parse(text, nullptr, false);
-    params[each.substr(0, equals)] = value.is_number() || value.is_boolean() ? value : json(text);
+    const bool is_written = value.is_number() || value.is_boolean() || value.is_string();
+    params[each.substr(0, equals)] = is_written ? value : json(text);
   }
   return params;
 }

@@ -77,12 +77,18 @@ std::string at_daemon(Session& session, Asked& asked) {
   return file.manifest.name;
 }
 
+// The name of what is stored already; of a path, that of the policy in it.
+std::string name_of(const Asked& asked) {
+  return names_policy_file(asked.policy) ? open_policy(asked.policy).manifest.name : asked.policy;
+}
+
 json post(Session& session, const std::string& name, const std::string& what, const json& body) {
   return session.send(
       {.method = "POST", .path = "/v1/policies/" + escape_url(name) + "/" + what, .body = body.dump(), .headers = {}});
 }
 
-std::string status_text(const json& deployment) {
+// `failure`: what the newest round has failed with.
+std::string status_text(const json& deployment, const std::string& failure = "") {
   const auto named = [](const json& ref) {
     return text_at(ref, "/name") + ", version " + shown(text_at(ref, "/version"));
   };
@@ -96,7 +102,8 @@ std::string status_text(const json& deployment) {
             "\n";
   }
   if (const double failures = number_at(deployment, "/failures").value_or(0); failures > 0) {
-    text += count_of(failures, "round") + (failures > 1 ? " in a row" : "") + " failed; see: schedctl events\n";
+    text +=
+        count_of(failures, "round") + (failures > 1 ? " in a row" : "") + " failed; see: schedctl events\n" + failure;
   }
   if (!deployment.at("shadow").is_null()) text += "shadow: " + named(deployment.at("shadow")) + "\n";
   return text;
@@ -116,6 +123,14 @@ std::string rolled_back_text(Session& session) {
   if (number_at(activated, "/seq").value_or(0) > number_at(rolled, "/seq").value_or(0)) return "";
   return text_at(rolled, "/data/policy") + ", version " + shown(text_at(rolled, "/data/version")) + ", gave way at " +
          moment_of(text_at(rolled, "/at")) + " UTC: " + printable(text_at(rolled, "/data/why")) + "\n";
+}
+
+// What the newest round of the file that decides has failed with; else empty.
+std::string last_failure_text(Session& session, const json& deployment) {
+  if (number_at(deployment, "/failures").value_or(0) == 0) return "";
+  const json failed = newest_event(session, "policy.error");
+  if (failed.is_null() || text_at(failed, "/data/policy") != text_at(deployment, "/active/name")) return "";
+  return "the last: " + printable(text_at(failed, "/data/error")) + "\n";
 }
 
 // What the daemon warns of is part of its answer: no other request could fail after what was done.
@@ -202,17 +217,19 @@ std::string pools_table(const json& report, const Style& style) {
 }
 
 int shadow(Session& session, Asked asked) {
-  if (asked.stop || asked.report) {
-    if (asked.report) {
-      const json report = session.get("/v1/policies/" + escape_url(asked.policy) + "/shadow-report");
-      session.print(report, [&] {
-        return sums(report, asked.policy) + faults_text(report) + pools_table(report, session.style()) +
-               differences_table(report, session.style());
-      });
-      return kExitOk;
-    }
-    const json deployment = post(session, asked.policy, "shadow", {{"stop", true}});
-    session.print(deployment, [&] { return asked.policy + " is not asked any more\n"; });
+  if (asked.report) {
+    const std::string name = name_of(asked);
+    const json report = session.get("/v1/policies/" + escape_url(name) + "/shadow-report");
+    session.print(report, [&] {
+      return sums(report, name) + faults_text(report) + pools_table(report, session.style()) +
+             differences_table(report, session.style());
+    });
+    return kExitOk;
+  }
+  if (asked.stop) {
+    const std::string name = name_of(asked);
+    const json deployment = post(session, name, "shadow", {{"stop", true}});
+    session.print(deployment, [&] { return name + " is not asked any more\n"; });
     return kExitOk;
   }
   const std::string name = at_daemon(session, asked);
@@ -365,7 +382,8 @@ void add_diff(CLI::App& group, Chosen& chosen) {
 int show_status(Session& session) {
   const json deployment = session.get("/v1/policies/status");
   session.print(deployment, [&] {
-    return status_text(deployment) + rolled_back_text(session) + warnings_text(deployment, session.style());
+    return status_text(deployment, last_failure_text(session, deployment)) + rolled_back_text(session) +
+           warnings_text(deployment, session.style());
   });
   return kExitOk;
 }

@@ -116,6 +116,16 @@ void add_policy_file(const ClusterState& state, const Job& job, Explanation& out
                 advice_for_admin("have the policy before it decide again: schedctl policy rollback")};
 }
 
+// What is said of the job is not what the policy file in charge wants: that one has failed.
+void add_failed_rounds(const ClusterState& state, const Job& job, Explanation& out) {
+  const PolicyDeployment& deployment = state.deployment;
+  if (!deployment.active || deployment.failures == 0 || !job.planned || is_final(job.state())) return;
+  const int failures = deployment.failures;
+  out.evidence.push_back("policy " + short_name(*deployment.active) + " failed in its newest " +
+                         (failures == 1 ? "round" : counted(failures, "round")) +
+                         ", so the built-in default decided; its error: schedctl policy status");
+}
+
 // A deadline that has passed.
 void add_deadline(const ClusterState& state, const Job& job, Explanation& out) {
   if (!job.spec.deadline || is_final(job.state())) return;
@@ -155,6 +165,7 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   append_new(free_slots_evidence(state, job, out.reason, out.kept_by_guarantees), out.evidence);
   append_new(closed_slots_evidence(state, job, out.reason), out.evidence);
   add_choice(job, out);
+  add_failed_rounds(state, job, out);
   add_deadline(state, job, out);
   add_training_evidence(state, job, out.evidence);
   // The one that its own settings ended is the summary's, and no loss of a worker that had begun.

@@ -35,6 +35,10 @@ constexpr const char* kOldVersion =
     "\"h100\", where it had numbers; view.tenant, view.price, view.types_asked and view.types_held are new "
     "(docs/policies.md, \"From version 1 to 2\")";
 
+constexpr const char* kLaterVersion =
+    "is later than 2, the newest version of the interface here: write the policy for that one, or install a newer "
+    "Tidepool";
+
 bool is_name(std::string_view name, std::size_t bytes_max) {
   return !name.empty() && name.size() <= bytes_max && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -65,7 +69,7 @@ std::optional<ParamValue> value_of(const json& given, const ParamValue& like) {
 
 std::string type_of(const ParamValue& value) {
   return std::visit(Overloaded{[](double) { return "number"; }, [](bool) { return "boolean"; },
-                               [](const std::string&) { return "text"; }},
+                               [](const std::string&) { return "text, quoted where it looks like another value"; }},
                     value);
 }
 
@@ -245,9 +249,9 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
     in.fail("name", "Invalid", "may not be \"status\", which is the path of GET /v1/policies/status; choose another");
   }
   manifest.about = in.text("about", "");
-  if (in.integer("api", TIDEPOOL_POLICY_ABI, {.low = 1, .high = TIDEPOOL_POLICY_ABI}) != TIDEPOOL_POLICY_ABI) {
-    in.fail("api", "OutOfRange", kOldVersion);
-  }
+  const auto api = in.integer("api", TIDEPOOL_POLICY_ABI, {.low = 1, .high = 1'000});
+  if (api < TIDEPOOL_POLICY_ABI) in.fail("api", "OutOfRange", kOldVersion);
+  if (api > TIDEPOOL_POLICY_ABI) in.fail("api", "OutOfRange", kLaterVersion);
   const std::string engine = in.text("engine", "lua");
   if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "must be lua or native");
   manifest.engine = engine == "native" ? EngineKind::kNative : EngineKind::kLua;
@@ -379,7 +383,9 @@ Result<PolicyFile> read_policy_file(const std::filesystem::path& path) {
   }
   const bool native = path.extension() == ".so";
   if (!native && path.extension() != ".lua") {
-    return invalid_argument(path.string() + " is no policy: give a .lua file, a .so library or a folder with one");
+    const bool is_there = std::filesystem::exists(path, failed);
+    return invalid_argument(path.string() + (is_there ? " is no policy" : " is not there") +
+                            ": give a .lua file, a .so library or a folder with one");
   }
   auto source = read_whole_file(path, native ? std::size_t{kSourceBytesMax} : kLuaBytesMax);
   if (!source) return source.error();

@@ -81,6 +81,8 @@ class PolicyHost::Process {
   [[nodiscard]] pid_t pid() const { return child_; }
   // Whether it has used so much processor time that a fresh one should take its place.
   [[nodiscard]] bool worn_out() const;
+  // Whether it can be asked: it has neither ended since its last answer nor said anything unasked.
+  [[nodiscard]] bool awaits_request() const;
 
   // Sends `request` and waits for the answer. A fault means that the process is no more.
   std::variant<Reply, PolicyFault> exchange(const Request& request, Duration wall);
@@ -141,6 +143,11 @@ bool PolicyHost::Process::worn_out() const {
   timespec used{};
   if (clock_getcpuclockid(child_, &clock) != 0 || clock_gettime(clock, &used) != 0) return false;
   return static_cast<std::uint64_t>(used.tv_sec) > kProcessorSeconds / 2;
+}
+
+bool PolicyHost::Process::awaits_request() const {
+  pollfd silent{.fd = channel_.get(), .events = POLLIN, .revents = 0};
+  return poll(&silent, 1, 0) == 0;
 }
 
 std::variant<Reply, PolicyFault> PolicyHost::Process::exchange(const Request& request, Duration wall) {
@@ -243,7 +250,7 @@ std::variant<std::uint32_t, PolicyFault> PolicyHost::load() {
 }
 
 Judged PolicyHost::ask(const cluster::View& view, std::span<const Param> params) {
-  if (process_ != nullptr && process_->worn_out()) process_.reset();
+  if (process_ != nullptr && (process_->worn_out() || !process_->awaits_request())) process_.reset();
   if (process_ == nullptr) {
     if (auto fault = start()) return *std::move(fault);
   }

@@ -41,7 +41,7 @@ class PolicyHost {
   // Starts the process if there is none and has it look the source over: which hooks it has (a mask of Hook), or why
   // it cannot be run.
   [[nodiscard]] std::variant<std::uint32_t, PolicyFault> load();
-  // One round; loads first if need be.
+  // One round; loads first if need be, as where the process has ended since the round before.
   [[nodiscard]] Judged ask(const cluster::View& view, std::span<const Param> params);
 
   // Of the running process; 0 = none. For tests that end it.

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "policies/host/process/lua_view.hpp"
 
@@ -131,6 +132,26 @@ struct Rows {
   std::uint32_t count;
 };
 
+// Every key of the table on top of the stack must be a row's number: since a row may be left out, an answer by name
+// would not be missed.
+void check_keys(lua_State* state, const Rows& rows) {
+  const Failure wrong{.code = "policy.wrong_type", .hook = rows.hook};
+  bool too_many = false;
+  const char* stray = nullptr;  // the first by name: a table's own order is another one in each process
+  for (lua_pushnil(state); lua_next(state, -2) != 0; lua_pop(state, 1)) {
+    const lua_Integer row = lua_isinteger(state, -2) != 0 ? lua_tointeger(state, -2) : 0;
+    too_many = too_many || row > rows.count;
+    if (row >= 1) continue;
+    const char* key = lua_type(state, -2) == LUA_TSTRING ? lua_tostring(state, -2) : luaL_typename(state, -2);
+    if (stray == nullptr || std::strcmp(key, stray) < 0) stray = key;
+  }
+  if (too_many) raise(state, wrong, "%s answers for more %ss than there are", rows.hook, rows.what);
+  if (stray == nullptr) return;
+  raise(state, wrong,
+        "%s has an answer for \"%s\", which is no row: rows go from 1 to view.%ss, and view.%s_name has their names",
+        rows.hook, stray, rows.what, rows.what);
+}
+
 // One number per row from the table on top of the stack; nil and false leave the row to the built-in rule.
 void read_rows(lua_State* state, const Rows& rows, double* into) {
   const Failure wrong{.code = "policy.wrong_type", .hook = rows.hook};
@@ -153,10 +174,7 @@ void read_rows(lua_State* state, const Rows& rows, double* into) {
     }
     lua_pop(state, 1);
   }
-  if (lua_rawgeti(state, -1, lua_Integer{rows.count} + 1) != LUA_TNIL) {
-    raise(state, wrong, "%s answers for more %ss than there are", rows.hook, rows.what);
-  }
-  lua_pop(state, 1);
+  check_keys(state, rows);
 }
 
 void call_rows(lua_State* state, const Rows& rows, double* into) {
@@ -213,8 +231,11 @@ int run_round(lua_State* state) {
 void tell(const LuaSandbox& sandbox, AnswersHeader& header) {
   Failure failure = sandbox.account().failure;
   if (sandbox.account().spent == Spent::kMemory) {
-    failure = {.code = "policy.memory_budget"};
-  } else if (sandbox.account().spent == Spent::kInstructions) {
+    const std::string mib = std::to_string(sandbox.account().budget.memory >> 20U);
+    return write_failure(header, {.code = "policy.memory_budget"},
+                         "it has used its " + mib + " MiB of memory, as an endless recursion does, too");
+  }
+  if (sandbox.account().spent == Spent::kInstructions) {
     failure = {.code = "policy.instruction_budget"};
   } else if (failure.code[0] == '\0') {
     failure = {.code = "policy.runtime_error"};

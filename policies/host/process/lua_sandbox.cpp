@@ -27,12 +27,29 @@ void* allocate(void* user, void* block, std::size_t old_size, std::size_t size) 
   return moved;
 }
 
+// The line that runs, of the policy's text: of the function that runs, or of the nearest one that has called it.
+bool find_line(lua_State* state, lua_Debug& where) {
+  for (int level = 0; lua_getstack(state, level, &where) != 0; ++level) {
+    lua_getinfo(state, "Sl", &where);
+    if (where.currentline > 0) return true;
+  }
+  return false;
+}
+
 void end_if_spent(lua_State* state, Account& account) {
   if (account.instructions <= account.budget.instructions) return;
   account.spent = Spent::kInstructions;
   // From here on every instruction ends in this error, so catching it gains nothing.
   lua_sethook(state, lua_gethook(state), LUA_MASKCOUNT, 1);
-  luaL_error(state, "it has used its %I instructions", static_cast<lua_Integer>(account.budget.instructions));
+  lua_Debug where;
+  if (find_line(state, where)) {
+    lua_pushfstring(state, "%s:%d: ", where.short_src, where.currentline);
+  } else {
+    lua_pushliteral(state, "");
+  }
+  lua_pushfstring(state, "it has used its %I instructions", static_cast<lua_Integer>(account.budget.instructions));
+  lua_concat(state, 2);
+  lua_error(state);
 }
 
 void on_count(lua_State* state, lua_Debug* /*where*/) {
@@ -48,16 +65,12 @@ int with_line(lua_State* state) {
   const char* text = lua_type(state, 1) == LUA_TSTRING ? lua_tolstring(state, 1, &length) : nullptr;
   if (text == nullptr || account_of(state).spent != Spent::kNothing) return 1;
   lua_Debug where;
-  for (int level = 0; lua_getstack(state, level, &where) != 0; ++level) {
-    lua_getinfo(state, "Sl", &where);
-    if (where.currentline <= 0) continue;
-    const std::string_view source = where.short_src;
-    if (length > source.size() && text[source.size()] == ':' && std::string_view(text).starts_with(source)) return 1;
-    lua_pushfstring(state, "%s:%d: ", where.short_src, where.currentline);
-    lua_insert(state, 1);
-    lua_concat(state, 2);
-    return 1;
-  }
+  if (!find_line(state, where)) return 1;
+  const std::string_view source = where.short_src;
+  if (length > source.size() && text[source.size()] == ':' && std::string_view(text).starts_with(source)) return 1;
+  lua_pushfstring(state, "%s:%d: ", where.short_src, where.currentline);
+  lua_insert(state, 1);
+  lua_concat(state, 2);
   return 1;
 }
 

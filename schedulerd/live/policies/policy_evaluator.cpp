@@ -42,7 +42,10 @@ void run_tests_of(const PolicyVersion& version, const RunTest& run, PolicyExamin
 
 }  // namespace
 
-PolicyEvaluator::PolicyEvaluator(Setup setup) : setup_(std::move(setup)), thread_(std::make_unique<TaskThread>()) {}
+PolicyEvaluator::PolicyEvaluator(Setup setup)
+    : setup_(std::move(setup)),
+      examinations_(std::make_unique<TaskThread>()),
+      replays_(std::make_unique<TaskThread>()) {}
 
 PolicyEvaluator::~PolicyEvaluator() {
   stop();
@@ -50,7 +53,7 @@ PolicyEvaluator::~PolicyEvaluator() {
 
 void PolicyEvaluator::stop() {
   stopping_.request_stop();
-  if (thread_) thread_->stop();
+  for (const auto* thread : {&examinations_, &replays_}) (*thread)->stop();
 }
 
 PolicyExamined PolicyEvaluator::look_over(const host::PolicyFile& file, const PolicyVersion& version,
@@ -89,7 +92,7 @@ void PolicyEvaluator::examine(PolicyVersion version, bool run_tests, std::functi
       done(Error{ErrorCode::kInternal, std::string("the policy could not be looked over: ") + error.what()});
     }
   };
-  if (!thread_->post(work, kWaitingMost)) done(too_busy());
+  if (!examinations_->post(work, kWaitingMost)) done(too_busy());
 }
 
 void PolicyEvaluator::replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done) {
@@ -100,7 +103,7 @@ void PolicyEvaluator::replay(ReplayAsked asked, std::function<void(Result<Policy
       done(Error{ErrorCode::kInternal, std::string("the history could not be replayed: ") + error.what()});
     }
   };
-  if (!thread_->post(work, kWaitingMost)) done(too_busy());
+  if (!replays_->post(work, kWaitingMost)) done(too_busy());
 }
 
 Status may_decide(const PolicyExamined& examined) {

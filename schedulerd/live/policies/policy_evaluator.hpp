@@ -1,6 +1,7 @@
-// Where policy files are checked, tested, and tried on what this daemon has recorded: in real host processes, on a
-// thread of its own, away from the loop and from HTTP. Nothing here changes the cluster. A file that uses all the time
-// it may in every round is given up after a while, because others wait behind it.
+// Where policy files are checked, tested, and tried on what this daemon has recorded: in real host processes, on
+// threads of their own, away from the loop and from HTTP. Nothing here changes the cluster. A file that uses all the
+// time it may in every round is given up after a while, because others wait behind it; replays, which take longest, are
+// waited for by replays alone, so that none delays an activation.
 #pragma once
 
 #include <functional>
@@ -61,7 +62,7 @@ class PolicyEvaluator {
 
   [[nodiscard]] bool allows_native() const { return setup_.allow_native; }
 
-  // Each calls `done` once on the evaluator's thread, or at once with kUnavailable if too much waits already.
+  // Each calls `done` once on a thread of the evaluator, or at once with kUnavailable if too much waits already.
   // Loads the version in a host; runs its tests, too, if asked to.
   void examine(PolicyVersion version, bool run_tests, std::function<void(Result<PolicyExamined>)> done);
   struct ReplayAsked {
@@ -79,7 +80,8 @@ class PolicyEvaluator {
 
   Setup setup_;
   std::stop_source stopping_;
-  std::unique_ptr<TaskThread> thread_;
+  std::unique_ptr<TaskThread> examinations_;
+  std::unique_ptr<TaskThread> replays_;
 };
 
 // The reference and parameters of a stored version; `params` are those that are not as the file declares them.

@@ -474,15 +474,6 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual((code, self.daemon.requests), (3, []))
         self.assertIn('no job is called "?[31m"; see: schedctl ls', err)
 
-    def test_rounds_of_a_policy_that_failed_are_counted(self):
-        status = {"builtin": "tidal", "active": {"name": "capped", "version": "0123456789ab"}, "earlier": [],
-                  "shadow": None, "failures": 1, "warnings": []}
-        self.daemon.routes["GET", "/v1/policies/status"] = (200, status)
-        self.daemon.routes["GET", "/v1/events"] = (200, listed([]))
-        self.assertIn("\n1 round failed; see: schedctl events\n", self.run_ctl("policy", "status")[1])
-        status["failures"] = 2
-        self.assertIn("\n2 rounds in a row failed; see", self.run_ctl("policy", "status")[1])
-
     def test_a_list_in_a_pipe_is_not_cut_unless_its_width_is_said(self):
         job = example("job.json")
         job["reason"]["text"] = "why " * 60 + "it is so"

@@ -143,6 +143,26 @@ TEST_CASE("a replay under a policy that is always at its deadline is given up, a
   CHECK(one->report.faults.at("policy.deadline") == 1);
 }
 
+TEST_CASE("a replay under a policy that is always at its deadline delays no look at another version") {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "journal.db").string();
+  record_rounds(path, 1);
+  std::promise<void> replayed;
+  std::promise<Result<live::PolicyExamined>> examined;
+  live::PolicyEvaluator evaluator({.parts = engine_parts(), .host_program = host_program(), .journal = path});
+  const Duration wall = Duration::seconds(5 * patience());
+  evaluator.replay({.policy = runnable("endless", kEndless, wall), .since = Instant(), .rounds_max = 1},
+                   [&](const Result<live::PolicyReplay>&) { replayed.set_value(); });
+  evaluator.examine(version_of("quick", kQuick, Duration::seconds(5)), false,
+                    [&](Result<live::PolicyExamined> done) { examined.set_value(std::move(done)); });
+  auto end_of_replay = replayed.get_future();
+  const auto looked_over = examined.get_future().get();
+  CHECK(end_of_replay.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+  REQUIRE(looked_over.ok());
+  CHECK(looked_over->checks.runs);
+  end_of_replay.wait();
+}
+
 TEST_CASE("tests of a policy that is always at its deadline are given up, and say so") {
   nlohmann::json tests = nlohmann::json::array();
   for (int i = 0; i < 6; ++i) {

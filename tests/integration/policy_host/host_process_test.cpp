@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "policies/host/policy_file.hpp"
 #include "tests/integration/policy_host/hosts.hpp"
@@ -124,13 +125,37 @@ TEST_CASE("a process with a native library cannot be looked into once it is load
   CHECK(memory.st_uid == 0);  // the system's, because the process may not be dumped
 }
 
-TEST_CASE("a process that is killed costs one round") {
+TEST_CASE("a process that is killed between two rounds is replaced and costs none") {
   PolicyHost host = lua_host(kWanted);
   REQUIRE(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
   const int before = host.process();
   REQUIRE(before > 0);
   REQUIRE(kill(before, SIGKILL) == 0);
-  CHECK(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "policy.crashed");
+  siginfo_t ended{};  // it has ended, and stays the host's to be waited for
+  REQUIRE(waitid(P_PID, static_cast<id_t>(before), &ended, WEXITED | WNOWAIT) == 0);
+  CHECK(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
+  CHECK(host.process() != before);
+}
+
+TEST_CASE("a process that is killed in the middle of a round costs that one") {
+  PolicyHost host = lua_host(R"(
+return {size = function(view)
+  while view.n == 2 do end
+  return {1}
+end})",
+                             {.instructions = 200'000'000'000, .wall = Duration::seconds(60)});
+  REQUIRE(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
+  const int before = host.process();
+  REQUIRE(before > 0);
+  const auto sleeps = [before] { return value_of(line_of(before, "status", "State:")) == "S"; };
+  while (!sleeps()) usleep(1'000);  // it waits for the next round
+  std::thread killer([before, sleeps] {
+    while (sleeps()) usleep(1'000);
+    (void)kill(before, SIGKILL);
+  });
+  const std::string killed = outcome_of(host.ask(waiting_jobs(2, 1), {}));
+  killer.join();
+  CHECK(killed == "policy.crashed");
   CHECK(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
   CHECK(host.process() != before);
 }

@@ -167,6 +167,21 @@ TEST_CASE("a fault names hook and job") {
   CHECK(fault.numbers == std::vector<core::ReasonNumber>{{"size", 99}, {"min", 1}, {"max", 8}});
 }
 
+TEST_CASE("a fault of a budget names the line that ran, or how much memory there was") {
+  PolicyHost loops = lua_host("local function f()\n  while true do end\nend\nreturn {size = function()\n  f()\nend}");
+  CHECK(to_text(std::get<policies::host::PolicyFault>(loops.ask(waiting_jobs(1, 1), {}))) ==
+        "policy.instruction_budget: policy.lua:2: it has used its 5000000 instructions");
+  PolicyHost grows = lua_host(size_hook("local s = 'x' while true do s = s .. s end"));
+  CHECK(to_text(std::get<policies::host::PolicyFault>(grows.ask(waiting_jobs(1, 1), {}))) ==
+        "policy.memory_budget: it has used its 32 MiB of memory, as an endless recursion does, too");
+}
+
+TEST_CASE("a rank that is infinite is told as such") {
+  PolicyHost host = lua_host("return {order = function() return {math.huge} end}");
+  CHECK(to_text(std::get<policies::host::PolicyFault>(host.ask(waiting_jobs(1, 1), {}))) ==
+        "policy.invalid_number (order, job-1): inf is not a finite number");
+}
+
 TEST_CASE("nothing is kept from one round to the next") {
   PolicyHost host = lua_host(R"(
 count = (count or 0) + 1

@@ -166,6 +166,9 @@ TEST_CASE("a wrong number of nodes is a fault that names the pool or its row") {
   CHECK(
       fault_of_nodes("{math.huge}").find("policy.invalid_number (provision): inf is no number of nodes for pool gpu") ==
       0);
+  CHECK(fault_of_nodes("{gpu = 1}")
+            .find("provision has an answer for \"gpu\", which is no row: rows go from 1 to "
+                  "view.pools") != std::string::npos);
   CHECK(fault_of_nodes("{1, 2, 3}").find("provision answers for more pools than there are") != std::string::npos);
   CHECK(fault_of_nodes("{1, -1}") ==
         "policy.invalid_nodes (provision): -1 is not a number of nodes that pool spot may have: a whole one from 0 to "

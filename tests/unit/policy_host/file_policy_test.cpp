@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/explain.hpp"
 #include "policies/registry.hpp"
@@ -107,6 +109,14 @@ class World {
                        .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())}};
 };
 
+// Whether the job is told that the policy in charge failed in so many rounds.
+bool tells_of_failures(const World& world, JobId job, const std::string& rounds) {
+  const std::string line = "policy " + core::short_name(*world.state().deployment.active) + " failed in its newest " +
+                           rounds + ", so the built-in default decided; its error: schedctl policy status";
+  const auto evidence = core::explain(world.state(), job).evidence;
+  return std::find(evidence.begin(), evidence.end(), line) != evidence.end();
+}
+
 }  // namespace
 
 TEST_CASE("while a policy file decides, a new job waits until it has been asked, and gets what it says") {
@@ -186,6 +196,7 @@ TEST_CASE("a failed round is decided by the built-in default, and three in a row
     if (failures == 3) break;
     CHECK(world.size(job) == 1);
     CHECK(events.size() == 1);
+    CHECK(tells_of_failures(world, job, failures == 1 ? "round" : "2 rounds"));
   }
   CHECK(world.state().deployment.active == kFirst);
   CHECK(world.state().deployment.failures == 0);
@@ -201,6 +212,7 @@ TEST_CASE("an answer between two failures starts the count anew") {
     const JobId job = world.submit(1, 1);
     world.learn(core::PolicyAnswered{turn % 2 == 0 ? world.fault() : world.round({{job, 1}})});
     CHECK(world.state().deployment.failures == (turn % 2 == 0 ? 1 : 0));
+    CHECK(tells_of_failures(world, job, "round") == (turn % 2 == 0));
   }
   CHECK(world.state().deployment.active == kFirst);
 }

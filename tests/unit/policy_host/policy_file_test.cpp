@@ -62,7 +62,9 @@ TEST_CASE("hooks are named as policy.yaml names them") {
 
 TEST_CASE("each wrong field is found") {
   CHECK(finding_of({{"name", "Upper"}}).find("/name") == 0);
-  CHECK(finding_of({{"api", 3}}).find("/api") == 0);
+  CHECK(finding_of({{"api", 3}}) ==
+        "/api: api is later than 2, the newest version of the interface here: write the "
+        "policy for that one, or install a newer Tidepool");
   CHECK(finding_of({{"hooks", {"sizes"}}}).find("/hooks") == 0);
   CHECK(finding_of({{"hooks", "size"}}).find("/hooks") == 0);
   for (const json& choices : {json(5), json({"a", 5})}) {
@@ -101,8 +103,16 @@ TEST_CASE("parameters have the type of their default and stay in their range") {
   CHECK(message({{"cap", 9}, {"mode", "fast"}, {"strict", true}}) == "fine");
   CHECK(message({{"cap", 10}}) == "the parameter cap must be at most 9");
   CHECK(message({{"cap", "9"}}) == "the parameter cap must be a number");
+  CHECK(message({{"mode", 2}}) == "the parameter mode must be a text, quoted where it looks like another value");
   CHECK(message({{"mode", "slow"}}) == R"(the parameter mode must be one of ["fair","fast"])");
   CHECK(message({{"cop", 1}}) == R"(the policy has no parameter "cop"; did you mean "cap"?)");
+}
+
+TEST_CASE("a folder that is not there is not told to be no policy") {
+  const test::TemporaryFolder top;
+  const std::filesystem::path none = top / "none" / "";
+  CHECK(read_policy_file(none).error().message ==
+        none.string() + " is not there: give a .lua file, a .so library or a folder with one");
 }
 
 TEST_CASE("the program beside a policy.yaml stands for its folder, with name, parameters and tests") {
