@@ -79,7 +79,9 @@ std::string at_daemon(Session& session, Asked& asked) {
 
 // The name of what is stored already; of a path, that of the policy in it.
 std::string name_of(const Asked& asked) {
-  return names_policy_file(asked.policy) ? open_policy(asked.policy).manifest.name : asked.policy;
+  std::error_code failed;
+  const bool is_path = names_policy_file(asked.policy) || std::filesystem::is_directory(asked.policy, failed);
+  return is_path ? open_policy(asked.policy).manifest.name : asked.policy;
 }
 
 json post(Session& session, const std::string& name, const std::string& what, const json& body) {

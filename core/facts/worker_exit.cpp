@@ -97,7 +97,7 @@ bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice
   return job.progress.finished && failed && contains(job.membership.members, worker.id) && !worker.is_gone();
 }
 
-// Its program was told to end, and was killed because it did not in time: what it had not saved is lost.
+// Its program was told to end and then killed, mostly because it did not end in time: what it had not saved is lost.
 bool is_killed_unsaved(const Job& job, const Worker& worker, const ExitNotice& notice) {
   return job.spec.resize == ResizeMode::kRestart && was_expected(worker, job) && !worker.is_gone() &&
          worker.launched > 0 && notice.signal == SIGKILL;

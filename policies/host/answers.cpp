@@ -80,8 +80,9 @@ class Reader {
   bool number(const char* hook, std::uint64_t offset, std::size_t row, double& value) {
     value = read_at<double>(region_, offset + 8 * row);
     if (value == kUnset) return fail("policy.missing_answer", hook, row, "the job has no answer");
-    if (!std::isfinite(value))
+    if (!std::isfinite(value)) {
       return fail("policy.invalid_number", hook, row, shown(value) + " is not a finite number");
+    }
     return true;
   }
 

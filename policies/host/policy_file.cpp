@@ -249,8 +249,9 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
     in.fail("name", "Invalid", "may not be \"status\", which is the path of GET /v1/policies/status; choose another");
   }
   manifest.about = in.text("about", "");
-  const auto api = in.integer("api", TIDEPOOL_POLICY_ABI, {.low = 1, .high = 1'000});
-  if (api < TIDEPOOL_POLICY_ABI) in.fail("api", "OutOfRange", kOldVersion);
+  const auto api = in.integer("api", TIDEPOOL_POLICY_ABI, {.low = INT64_MIN, .high = INT64_MAX});
+  if (api < 1) in.fail("api", "OutOfRange", "must be " + std::to_string(TIDEPOOL_POLICY_ABI));
+  if (api >= 1 && api < TIDEPOOL_POLICY_ABI) in.fail("api", "OutOfRange", kOldVersion);
   if (api > TIDEPOOL_POLICY_ABI) in.fail("api", "OutOfRange", kLaterVersion);
   const std::string engine = in.text("engine", "lua");
   if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "must be lua or native");
@@ -384,6 +385,7 @@ Result<PolicyFile> read_policy_file(const std::filesystem::path& path) {
   const bool native = path.extension() == ".so";
   if (!native && path.extension() != ".lua") {
     const bool is_there = std::filesystem::exists(path, failed);
+    if (failed) return invalid_argument(path.string() + " cannot be read: " + failed.message());
     return invalid_argument(path.string() + (is_there ? " is no policy" : " is not there") +
                             ": give a .lua file, a .so library or a folder with one");
   }

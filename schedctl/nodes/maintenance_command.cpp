@@ -46,7 +46,10 @@ json selector_of(const std::vector<std::string>& words) {
 
 // Seconds and the zone may be left out: "2026-11-25T02:00" is in UTC, as all times here.
 std::string time_of(const char* flag, const std::string& text) {
-  const std::string bare = text.ends_with('Z') ? text.substr(0, text.size() - 1) : text;
+  std::string bare = text;
+  for (const std::string_view zone : {"Z", "+00:00"}) {
+    if (text.ends_with(zone)) bare = text.substr(0, text.size() - zone.size());
+  }
   for (const char* rest : {"Z", ":00Z"}) {
     if (micros_of(bare + rest)) return bare + rest;
   }

@@ -137,23 +137,34 @@ void measure(const Daemon& daemon, Rates& rates) {
   rates.with_64.push_back(submit(target_of(daemon), 64, kMeasured));
 }
 
-// In turns with a daemon that has just been started; the queue grows by what is measured.
+void measure_empty(const std::string& program, Rates& rates) {
+  Daemon empty(program, {"--dev"});
+  occupy(empty);
+  measure(empty, rates);
+}
+
+void print(int queue, const Rates& rates, const Rates& none) {
+  const std::string suffix = "_" + std::to_string(queue) + "_waiting";
+  print("submits_8_clients" + suffix, middle_of(rates.with_8), "1/s", "with_an_empty_queue", middle_of(none.with_8));
+  print("submits_64_clients" + suffix, middle_of(rates.with_64), "1/s", "with_an_empty_queue", middle_of(none.with_64));
+}
+
+// In turns with a daemon that has just been started. The queue grows by what is measured and is so long in the middle.
 void submits_with_a_queue(const std::string& program, int queue, int rounds) {
+  Rates none;
+  if (queue == 0) {
+    for (int round = 0; round < rounds; ++round) measure_empty(program, none);
+    return print(queue, none, none);
+  }
   Daemon full(program, {"--dev"});
   occupy(full);
-  if (queue > 0) submit(target_of(full), kFillers, queue);
+  submit(target_of(full), kFillers, std::max(queue - rounds * kMeasured, 1));
   Rates waiting;
-  Rates none;
   for (int round = 0; round < rounds; ++round) {
-    Daemon empty(program, {"--dev"});
-    occupy(empty);
-    measure(empty, none);
+    measure_empty(program, none);
     measure(full, waiting);
   }
-  const std::string suffix = "_" + std::to_string(queue) + "_waiting";
-  print("submits_8_clients" + suffix, middle_of(waiting.with_8), "1/s", "with_an_empty_queue", middle_of(none.with_8));
-  print("submits_64_clients" + suffix, middle_of(waiting.with_64), "1/s", "with_an_empty_queue",
-        middle_of(none.with_64));
+  print(queue, waiting, none);
 }
 
 // `clients` at once, jobs:batch with 100 jobs each; gives the rate of jobs.

@@ -43,7 +43,7 @@ std::string differing_parts(Comm& comm, const ReplicaState& state, int one, int 
     const auto of = [&](int rank) { return (*all)[static_cast<std::size_t>(rank) * parts.size() + i]; };
     if (of(one) != of(other)) text += (text.empty() ? "" : ", ") + parts[i].name;
   }
-  return text;
+  return text.empty() ? "its state" : text;
 }
 
 // Who differs from the holder of the newest state cannot go on; the others do, once it has left.

@@ -138,18 +138,22 @@ void check_keys(lua_State* state, const Rows& rows) {
   const Failure wrong{.code = "policy.wrong_type", .hook = rows.hook};
   bool too_many = false;
   const char* stray = nullptr;  // the first by name: a table's own order is another one in each process
+  const char* quote = "";
   for (lua_pushnil(state); lua_next(state, -2) != 0; lua_pop(state, 1)) {
     const lua_Integer row = lua_isinteger(state, -2) != 0 ? lua_tointeger(state, -2) : 0;
     too_many = too_many || row > rows.count;
     if (row >= 1) continue;
-    const char* key = lua_type(state, -2) == LUA_TSTRING ? lua_tostring(state, -2) : luaL_typename(state, -2);
-    if (stray == nullptr || std::strcmp(key, stray) < 0) stray = key;
+    const bool is_name = lua_type(state, -2) == LUA_TSTRING;
+    const char* key = is_name ? lua_tostring(state, -2) : luaL_typename(state, -2);
+    if (stray != nullptr && std::strcmp(key, stray) >= 0) continue;
+    stray = key;
+    quote = is_name ? "\"" : "";
   }
   if (too_many) raise(state, wrong, "%s answers for more %ss than there are", rows.hook, rows.what);
   if (stray == nullptr) return;
   raise(state, wrong,
-        "%s has an answer for \"%s\", which is no row: rows go from 1 to view.%ss, and view.%s_name has their names",
-        rows.hook, stray, rows.what, rows.what);
+        "%s has an answer for %s%s%s%s, which is no row: rows go from 1 to view.%ss, and view.%s_name has their names",
+        rows.hook, *quote == '\0' ? "a key that is a " : "", quote, stray, quote, rows.what, rows.what);
 }
 
 // One number per row from the table on top of the stack; nil and false leave the row to the built-in rule.

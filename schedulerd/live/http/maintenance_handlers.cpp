@@ -90,7 +90,8 @@ void read_selector(ObjectReader& in, core::Selector& selector) {
 
 std::int64_t read_time(ObjectReader& in, const char* name) {
   const auto at = micros_of(in.text(name, ""));
-  if (!at) {
+  const bool is_told = in.has(name) && !in.raw(name).is_string();
+  if (!at && !is_told) {
     in.fail(name, in.has(name) ? "Invalid" : "Missing", "must be a time in UTC such as 2026-11-25T02:00:00Z");
   }
   return at.value_or(0);
@@ -99,6 +100,7 @@ std::int64_t read_time(ObjectReader& in, const char* name) {
 std::optional<Duration> read_duration(ObjectReader& in, const char* name, const char* otherwise) {
   const auto duration = parse_duration(in.text(name, otherwise));
   if (duration.ok() && *duration >= Duration()) return *duration;
+  if (in.has(name) && !in.raw(name).is_string()) return std::nullopt;  // told already
   in.fail(name, "Invalid", "is no duration such as 10m or 7d");
   return std::nullopt;
 }

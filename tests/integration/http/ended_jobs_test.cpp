@@ -70,7 +70,6 @@ TEST_CASE("ended jobs stand among the others in every list, newest first, none t
   }
 }
 
-// Without the job's file, which lists leave out.
 class Answered final : public live::http::Responder::Channel {
  public:
   void send(live::http::HttpResponse response) override { body.set_value(std::move(response.body)); }
@@ -110,6 +109,7 @@ TEST_CASE("a list does not end early where jobs have ended since its picture was
   }
 }
 
+// Without the job's file, which lists leave out.
 json shown_alone(EndedScene& scene, const std::string& id, const std::string& token) {
   json job = scene.fixture.json_of({.path = "/v1/jobs/" + id, .token = token});
   job.erase("spec");

@@ -460,6 +460,9 @@ TEST_CASE("a maintenance window that is refused is told which field is wrong, on
   CHECK(findings(R"({"node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T02:00:00+00:00"})") ==
         "/to OutOfRange;");
   CHECK(findings(R"({"node":5,"from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z"})") == "/node WrongType;");
+  CHECK(findings(R"({"node":"n1","from":5,"to":"2999-01-01T04:00:00Z"})") == "/from WrongType;");
+  CHECK(findings(R"({"node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z","every":5})") ==
+        "/every WrongType;");
   CHECK(findings(R"({"from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z"})") == "/node Missing;");
 }
 

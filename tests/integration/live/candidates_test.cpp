@@ -150,7 +150,7 @@ TEST_CASE("a replay under a policy that is always at its deadline delays no look
   std::promise<void> replayed;
   std::promise<Result<live::PolicyExamined>> examined;
   live::PolicyEvaluator evaluator({.parts = engine_parts(), .host_program = host_program(), .journal = path});
-  const Duration wall = Duration::seconds(5);
+  const Duration wall = Duration::seconds(10);  // the most that a file may have
   evaluator.replay({.policy = runnable("endless", kEndless, wall), .since = Instant(), .rounds_max = 1},
                    [&](const Result<live::PolicyReplay>&) { replayed.set_value(); });
   evaluator.examine(version_of("quick", kQuick, Duration::seconds(5)), false,

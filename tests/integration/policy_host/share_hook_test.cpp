@@ -109,7 +109,8 @@ TEST_CASE("a wrong claim is a fault that names the tenant or its row") {
   CHECK(fault_of("{vision = 1, speech = 3}")
             .find("policy.wrong_type (share): share has an answer for \"speech\", which is no row: "
                   "rows go from 1 to view.tenants, and view.tenant_name has their names") == 0);
-  CHECK(fault_of("{[0] = 1, 2}").find("share has an answer for \"number\", which is no row") != std::string::npos);
+  CHECK(fault_of("{[0] = 1, 2}").find("share has an answer for a key that is a number, which is no row") !=
+        std::string::npos);
   CHECK(fault_of("{1, 2, 3, 4, 5}").find("share answers for more tenants than there are") != std::string::npos);
   CHECK(fault_of("{1, -1}") ==
         "policy.invalid_number (share): what tenant vision should have beyond its guarantee is a number from 0 to "

@@ -278,7 +278,7 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   CHECK(story.last("generation.switched").data.at("kind") == "resume");
 }
 
-TEST_CASE("a program that is killed because it did not end in time is told with what that costs") {
+TEST_CASE("a program that is killed after it was told to end is told of, for what it had not saved is lost") {
   Restarting story;
   story.run_at(2);
   story.learn(core::JobSuspendRequested{story.job_id});

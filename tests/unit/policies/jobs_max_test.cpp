@@ -85,7 +85,7 @@ TEST_CASE("a lower jobs_max ends no job and takes none before fewer are left") {
   pool.configure({{.name = "lab"}, {.name = "vision", .parent = "lab"}});
   for (int i = 0; i < 5; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
   CHECK_THAT(pool.story.refuses(core::TenantsConfigured{{.tenants = {{.name = "vision", .jobs_max = 0}}}}),
-             Catch::Contains("jobs_max is from 1 to 10,000,000"));
+             Catch::Contains("jobs_max is from 1 to 10000000"));
 }
 
 TEST_CASE("jobs count for the tenants that are above theirs in the newest tree") {

@@ -162,7 +162,9 @@ HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const Dry
   add_defaults(rendered, dry_run.job);
   rendered["dry_run"] = true;
   rendered["would"] = dry_run.would;
-  return json_text_response(200, job_text(rendered, leader::file_text(dry_run.job)));
+  HttpResponse response = json_text_response(200, job_text(rendered, leader::file_text(dry_run.job)));
+  response.about = about_of(rendered);
+  return response;
 }
 
 void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run) {
