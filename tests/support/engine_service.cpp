@@ -185,7 +185,8 @@ std::vector<live::EndedRow> EngineService::ended_jobs(const live::EndedQuery& qu
                       std::count(query.below.begin(), query.below.end(), job.spec.tenant) > 0;
     if (!asked || !below || !named || !of_tenant || !seen) continue;
     found.push_back({job.id, job.spec.tenant, job.spec.name, std::string(core::to_text(job.state())), job.submitted_at,
-                     job.phase.ended_at().value_or(Instant()), live::http::listed_fields(job)});
+                     job.phase.ended_at().value_or(Instant()),
+                     damaged_.contains(job.id) ? "{" : live::http::listed_fields(job)});
   }
   return found;
 }
@@ -193,7 +194,12 @@ std::vector<live::EndedRow> EngineService::ended_jobs(const live::EndedQuery& qu
 std::shared_ptr<const core::Job> EngineService::ended_job(JobId job) {
   const std::lock_guard lock(mutex_);
   const auto found = ended_.find(job);
-  return found == ended_.end() ? nullptr : found->second;
+  return found == ended_.end() || damaged_.contains(job) ? nullptr : found->second;
+}
+
+void EngineService::damage_ended(JobId job) {
+  const std::lock_guard lock(mutex_);
+  damaged_.insert(job);
 }
 
 live::EndedPart EngineService::ended_in(const live::EndedRange& range, int limit) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ class EngineService final : public live::Service, private live::History {
   std::string add_token(const std::string& role, const std::string& tenant = "", std::int64_t expires_unix_s = 0);
   // As if a node of this name had joined with a certificate.
   void certify(const live::NodeCredential& credential);
+  // The row of a job that has ended can be read no more, neither in lists nor alone.
+  void damage_ended(JobId job);
   void write_log(WorkerId worker, const std::string& text, bool eof);
   // What it has written so far is no longer kept.
   void drop_log(WorkerId worker);
@@ -109,6 +112,7 @@ class EngineService final : public live::Service, private live::History {
   mutable std::shared_ptr<const live::ForecastPicture> forecasts_;
   std::vector<core::Event> events_;
   std::map<JobId, std::shared_ptr<const core::Job>> ended_;  // that have left the state
+  std::set<JobId> damaged_;                                  // of these
   EventSeq oldest_event_ = 1;
   std::vector<live::StoredDecision> decisions_;
   std::map<std::string, live::TokenRecord> tokens_;

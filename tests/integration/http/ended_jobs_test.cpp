@@ -109,6 +109,16 @@ TEST_CASE("a list does not end early where jobs have ended since its picture was
   }
 }
 
+TEST_CASE("an ended job that cannot be read does not end a list") {
+  EndedScene scene;
+  scene.fixture.service.damage_ended(JobId(24));
+  std::vector<std::string> others = ids(30, 3);
+  std::erase(others, "job-24");
+  for (const int limit : {1, 2, 3, 9, 10, 500}) {
+    CHECK(scene.list("limit=" + std::to_string(limit) + "&state=cancelled", scene.fixture.admin) == others);
+  }
+}
+
 // Without the job's file, which lists leave out.
 json shown_alone(EndedScene& scene, const std::string& id, const std::string& token) {
   json job = scene.fixture.json_of({.path = "/v1/jobs/" + id, .token = token});

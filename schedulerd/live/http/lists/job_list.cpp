@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
@@ -43,12 +46,6 @@ struct JobsAsked {
   std::set<std::string> states;  // empty = any
   std::string tenant;            // empty = any
   std::string name;              // empty = any
-};
-
-// A job of the list, and how it is written there.
-struct Line {
-  JobId id;
-  std::string text;
 };
 
 std::string whole_line(const Rest& rest, const Call& call, const core::Job& job) {
@@ -113,31 +110,40 @@ std::string ended_line(Rest& rest, const Call& call, const EndedRow& row) {
   return job == nullptr ? std::string() : whole_line(rest, call, *job);
 }
 
-// At most so many, the newest first; rows that cannot be read are left out.
-std::vector<Line> lines_of(Rest& rest, const Call& call, const JobsAsked& asked, std::size_t most) {
+struct Listed {
+  std::vector<std::string> lines;  // the newest first
+  std::optional<JobId> last;       // older ones come on the next page; none: this is the last page
+};
+
+// Rows that cannot be read are left out: such a page has fewer lines than it may, and older jobs come after it.
+Listed list_of(Rest& rest, const Call& call, const JobsAsked& asked) {
+  const auto limit = static_cast<std::size_t>(asked.page.limit);
   const auto jobs = live_jobs(call, asked);
   const auto rows = ended_rows(rest, call, asked);
-  std::vector<Line> lines;
+  Listed listed;
+  JobId last;
   auto job = jobs.begin();
   auto row = rows.begin();
-  while (lines.size() < most && (job != jobs.end() || row != rows.end())) {
+  while (listed.lines.size() < limit && (job != jobs.end() || row != rows.end())) {
+    std::string text;
     if (row == rows.end() || (job != jobs.end() && (*job)->id > row->id)) {
-      lines.push_back({(*job)->id, whole_line(rest, call, **job)});
-      ++job;
+      last = (*job)->id;
+      text = whole_line(rest, call, **job++);
     } else {
-      std::string text = ended_line(rest, call, *row);
-      if (!text.empty()) lines.push_back({row->id, std::move(text)});
-      ++row;
+      last = row->id;
+      text = ended_line(rest, call, *row++);
     }
+    if (!text.empty()) listed.lines.push_back(std::move(text));
   }
-  return lines;
+  const bool has_more = job != jobs.end() || row != rows.end() || rows.size() > limit;
+  if (has_more) listed.last = last;
+  return listed;
 }
 
-std::string body_of(const std::vector<Line>& lines, std::size_t shown, EventSeq as_of_seq) {
+std::string body_of(const Listed& listed, EventSeq as_of_seq) {
   std::string body = R"({"as_of_seq":)" + std::to_string(as_of_seq) + R"(,"items":[)";
-  for (std::size_t i = 0; i < shown; ++i) body.append(i == 0 ? "" : ",").append(lines[i].text);
-  const bool has_more = shown < lines.size();
-  const json next = has_more ? json(make_cursor(kJobsList, lines[shown - 1].id.number())) : json(nullptr);
+  for (const std::string& line : listed.lines) body.append(body.back() == '[' ? "" : ",").append(line);
+  const json next = listed.last ? json(make_cursor(kJobsList, listed.last->number())) : json(nullptr);
   return body + R"(],"next_cursor":)" + next.dump() + "}";
 }
 
@@ -149,9 +155,7 @@ void list_jobs(Rest& rest, Call call) {
   const auto states = read_states(call);
   if (!states) return call.fail(bad_parameter(states.error()));
   const JobsAsked asked{.page = *page, .states = *states, .tenant = call.query("tenant"), .name = call.query("name")};
-  const auto limit = static_cast<std::size_t>(page->limit);
-  const auto lines = lines_of(rest, call, asked, limit + 1);
-  call.reply(json_text_response(200, body_of(lines, std::min(limit, lines.size()), call.seen->as_of_seq)));
+  call.reply(json_text_response(200, body_of(list_of(rest, call, asked), call.seen->as_of_seq)));
 }
 
 }  // namespace tidepool::live::http
