@@ -179,6 +179,9 @@ class Run {
     SizeFrom from{now_, size};
     const auto taken = taken_for_.find(id);
     if (size < before && taken != taken_for_.end()) from.taken_for = taken->second;
+    const core::Job* job = engine_.view().find_job(id);
+    const bool by_budget = size < before && !from.taken_for.for_job && job != nullptr && job->hold;
+    if (by_budget) from.by_budget = {now_, job->hold->tenant, job->hold->action};
     taken_for_.erase(id);
     if (told.sizes.size() < limits_.sizes_most) told.sizes.push_back(std::move(from));
   }

@@ -31,19 +31,20 @@ struct Limits {
   std::size_t sizes_most = 16;                       // that are told of a job
 };
 
-struct SizeFrom {
-  Instant at;
-  int size = 0;                            // workers; 0 = it holds nothing
-  core::reason::Claimants taken_for = {};  // of a smaller one: the jobs that are to have the slots
-  bool operator==(const SizeFrom&) const = default;
-};
-
 // What a spent budget does to a job that holds slots.
 struct BudgetEffect {
   Instant at;
   std::string tenant;  // whose budget it is: the job's own, or one above it
   core::BudgetAction action = core::BudgetAction::kPause;
   bool operator==(const BudgetEffect&) const = default;
+};
+
+struct SizeFrom {
+  Instant at;
+  int size = 0;                                // workers; 0 = it holds nothing
+  core::reason::Claimants taken_for = {};      // of a smaller one: the jobs that are to have the slots
+  std::optional<BudgetEffect> by_budget = {};  // of a smaller one that is for no other job
+  bool operator==(const SizeFrom&) const = default;
 };
 
 // It is what ends a job that ends so.

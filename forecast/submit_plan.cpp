@@ -28,6 +28,7 @@ struct Less {
   int from = 0;
   int to = 0;
   core::reason::Claimants taken_for;
+  std::optional<BudgetEffect> by_budget;
 };
 
 // When the job first has fewer workers than it would have had, and while it would not have ended.
@@ -35,7 +36,7 @@ std::optional<Less> first_less(const JobForecast& without, const JobForecast& wi
   for (const SizeFrom& from : with.sizes) {
     const int before = size_at(without.sizes, from.at);
     if (from.size < before && (!with.end || from.at < *with.end)) {
-      return Less{from.at, before, from.size, from.taken_for};
+      return Less{from.at, before, from.size, from.taken_for, from.by_budget};
     }
   }
   return std::nullopt;
@@ -87,8 +88,7 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
     change.from = less->from;
     change.to = less->to;
     change.taken_for = less->taken_for;
-    const bool by_budget = budget && budget->at <= less->at && !with.is_stopped();
-    if (by_budget && !less->taken_for.for_job) change.budget = budget;
+    change.budget = less->by_budget;
     return change;
   }
   const bool is_lost = (without.end && !with.end) || (without.start && !with.start);

@@ -395,6 +395,29 @@ TEST_CASE("a plan names the budget that pauses another job sooner") {
   CHECK(change.budget->at <= *change.at);
 }
 
+TEST_CASE("a plan names the budget that shrinks another job sooner, which pauses it later") {
+  Scene scene("fixed", 4);
+  core::Tenant tenant{.name = "demo", .guarantee = 4};
+  // Half of it is what two slots cost in a quarter of an hour.
+  tenant.budget = {.limit = Money::micros(3'600'000),
+                   .window = core::BudgetWindow::kDay,
+                   .thresholds = {{50, core::BudgetAction::kShrink}, {100, core::BudgetAction::kPause}}};
+  scene.share({tenant});
+  core::JobSpec elastic = job_spec({.min = 1, .max = 2, .preferred = 2, .batch = 20});
+  elastic.work_samples = 7'200 * 20;
+  const JobId running = scene.run(elastic, 30);
+  const SubmitPlan plan = scene.plan(Scene::job(2, 7'200));
+  REQUIRE(plan.changes.size() == 1);
+  const SubmitPlan::Change& change = plan.changes.front();
+  CHECK(change.job == running);
+  CHECK(change.effect == SubmitPlan::Effect::kShrunk);
+  CHECK(change.to == 1);
+  CHECK(seconds_from(scene.now(), change.at) == Approx(435).margin(15));
+  REQUIRE(change.budget);
+  CHECK(change.budget->action == core::BudgetAction::kShrink);
+  CHECK(change.budget->at == *change.at);
+}
+
 TEST_CASE("a plan that the engine would refuse is an error") {
   Scene scene("fifo", 2);
   core::JobSpec spec = Scene::job(2, 100);
