@@ -59,7 +59,7 @@ Status check_numbers(const Tenant& tenant) {
     if (!within.ok() || lies_within(tenant.*row.field, row.least, row.most)) return;
     within = wrong(tenant, std::string(row.name) + " is from " + limit_text(row.least) + " to " + limit_text(row.most));
   });
-  TP_TRY(within);
+  if (!within.ok()) return within;
   if (tenant.budget) {
     if (const Status fits = check_budget(*tenant.budget); !fits.ok()) return wrong(tenant, fits.error().message);
   }
