@@ -61,12 +61,21 @@ std::string shown(const std::string& version) {
   return version.substr(0, kVersionShown);
 }
 
+bool is_folder(const std::string& word) {
+  std::error_code failed;
+  return std::filesystem::is_directory(word, failed);
+}
+
+// Else it is the name of what the daemon has.
+bool is_path(const std::string& word) {
+  return names_policy_file(word) || is_folder(word);
+}
+
 // The policy's name at the daemon; a path is sent first, and `asked.version` becomes its version.
 std::string at_daemon(Session& session, Asked& asked) {
-  std::error_code failed;
-  const bool here = std::filesystem::is_directory(asked.policy, failed);
-  if (!here && !names_policy_file(asked.policy)) return asked.policy;
-  if (here && !asked.version.empty()) return asked.policy;  // a stored version is meant, whatever lies here
+  if (!is_path(asked.policy)) return asked.policy;
+  if (is_folder(asked.policy) && !asked.version.empty())
+    return asked.policy;  // a stored version is meant, whatever lies here
   if (!asked.version.empty()) fail(kExitUsage, "--version goes with the name of a policy, not with a path");
   const host::PolicyFile file = open_policy(asked.policy);
   const json stored = session.send({.method = "POST",
@@ -79,9 +88,7 @@ std::string at_daemon(Session& session, Asked& asked) {
 
 // The name of what is stored already; of a path, that of the policy in it.
 std::string name_of(const Asked& asked) {
-  std::error_code failed;
-  const bool is_path = names_policy_file(asked.policy) || std::filesystem::is_directory(asked.policy, failed);
-  return is_path ? open_policy(asked.policy).manifest.name : asked.policy;
+  return is_path(asked.policy) ? open_policy(asked.policy).manifest.name : asked.policy;
 }
 
 json post(Session& session, const std::string& name, const std::string& what, const json& body) {

@@ -98,9 +98,10 @@ bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice
 }
 
 // Its program was told to end and then killed, mostly because it did not end in time: what it had not saved is lost.
+// Requires: the worker was expected to end.
 bool is_killed_unsaved(const Job& job, const Worker& worker, const ExitNotice& notice) {
-  return job.spec.resize == ResizeMode::kRestart && was_expected(worker, job) && !worker.is_gone() &&
-         worker.launched > 0 && notice.signal == SIGKILL;
+  return job.spec.resize == ResizeMode::kRestart && worker.launched > 0 && !worker.is_gone() &&
+         notice.signal == SIGKILL;
 }
 
 // Its own word that it has failed counts; one that was killed from outside may have saved its result.
@@ -185,9 +186,6 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
     const bool boots = is_lost_booting(job, worker);
     const bool bad_end = fails_at_end(job, worker, notice);
-    if (!bad_end && is_killed_unsaved(job, worker, notice)) {
-      change.emit("worker.killed", job, {{"worker", id.text()}, {"detail", notice.detail}});
-    }
     const bool is_free = notice.nothing_started || notice.node_stops || is_same_loss(change.state(), job, worker);
     const std::string how = take(worker, job);
     if (bad_end) {
@@ -202,6 +200,8 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       if (!is_free) count_loss(job, counted);
       if (!is_free && boots) job.recovery.lost_start = job.last_start_at;
       emit_lost(change, job, worker, notice);
+    } else if (is_killed_unsaved(job, worker, notice)) {
+      change.emit("worker.killed", job, {{"worker", id.text()}, {"detail", notice.detail}});
     }
     drop_from_transition(change, job, id);
   }

@@ -46,7 +46,7 @@ std::string differing_parts(Comm& comm, const ReplicaState& state, int one, int 
   return text.empty() ? "its state" : text;
 }
 
-// Who differs from the holder of the newest state cannot go on; the others do, once it has left.
+// A rank with another layout than the holder of the newest state cannot go on; the others do, once it has left.
 Status check_layouts(Comm& comm, const ReplicaState& state, const std::vector<Member>& members) {
   const int root = best_rank(steps_of(members));
   const std::int64_t layout = members[static_cast<std::size_t>(root)].layout;

@@ -88,10 +88,14 @@ void read_selector(ObjectReader& in, core::Selector& selector) {
   }
 }
 
+// A value of another type, which the reader has told.
+bool is_no_text(ObjectReader& in, const char* name) {
+  return in.has(name) && !in.raw(name).is_string();
+}
+
 std::int64_t read_time(ObjectReader& in, const char* name) {
   const auto at = micros_of(in.text(name, ""));
-  const bool is_told = in.has(name) && !in.raw(name).is_string();
-  if (!at && !is_told) {
+  if (!at && !is_no_text(in, name)) {
     in.fail(name, in.has(name) ? "Invalid" : "Missing", "must be a time in UTC such as 2026-11-25T02:00:00Z");
   }
   return at.value_or(0);
@@ -100,8 +104,7 @@ std::int64_t read_time(ObjectReader& in, const char* name) {
 std::optional<Duration> read_duration(ObjectReader& in, const char* name, const char* otherwise) {
   const auto duration = parse_duration(in.text(name, otherwise));
   if (duration.ok() && *duration >= Duration()) return *duration;
-  if (in.has(name) && !in.raw(name).is_string()) return std::nullopt;  // told already
-  in.fail(name, "Invalid", "is no duration such as 10m or 7d");
+  if (!is_no_text(in, name)) in.fail(name, "Invalid", "is no duration such as 10m or 7d");
   return std::nullopt;
 }
 
@@ -115,7 +118,7 @@ void read_nodes(ObjectReader& in, const core::ClusterState& state, core::Selecto
   }
   if (in.has("selector")) return read_selector(in, selector);
   const std::string meant = in.text("node", "");
-  if (!in.raw("node").is_string()) return;  // told already
+  if (is_no_text(in, "node")) return;
   std::set<std::string> names;
   for (const auto& [id, node] : state.nodes) {
     if (id.text() == meant || node.name == meant) names.insert(node.name);

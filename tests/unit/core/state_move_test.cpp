@@ -147,7 +147,7 @@ TEST_CASE("each move ends in one event, however its job leaves it") {
               }).empty());
 }
 
-TEST_CASE("a boot of which nobody says when it began is not measured, whoever reads the state meanwhile") {
+TEST_CASE("a boot whose beginning is not known is not measured, with and without a reader of the state") {
   for (const bool is_read : {false, true}) {
     INFO(is_read);
     Kept kept;
