@@ -32,6 +32,12 @@ inline bool all_seeds_run() {
   return std::getenv("TIDEPOOL_SEED_FIFTH") == nullptr && std::getenv("TIDEPOOL_SEED") == nullptr;
 }
 
+// Of cases 1 to count that draw nothing: all, or the fifth of them that this run is asked for.
+inline SeedRange cases_of_this_run(std::uint64_t count) {
+  const char* fifth = std::getenv("TIDEPOOL_SEED_FIFTH");
+  return fifth == nullptr ? SeedRange{.last = count} : fifth_of(count, std::strtoull(fifth, nullptr, 10));
+}
+
 inline SeedRange seeds_of_this_run(std::uint64_t count) {
   if (const char* more = std::getenv("TIDEPOOL_SEEDS")) count = std::strtoull(more, nullptr, 10);
   if (const char* times = std::getenv("TIDEPOOL_SEED_TIMES")) count *= std::strtoull(times, nullptr, 10);
