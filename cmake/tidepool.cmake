@@ -40,6 +40,9 @@ if(NOT TIDEPOOL_SANITIZE)
   target_link_libraries(tidepool_allocator INTERFACE mimalloc)
 endif()
 
+# For builds that are made to be tested once: see tidepool_compile_fast.
+option(TIDEPOOL_QUICK_BUILD "Optimize less what waits for sockets, disks and people most of its time" OFF)
+
 # Code that waits for sockets, disks and people most of its time: instrumented JSON and Catch's checks are what an
 # optimizer chews on. Without it the dev build of such code takes half as long; a release build that inlines only what
 # is small takes two thirds.
@@ -124,7 +127,7 @@ function(tidepool_library name)
   endif()
   target_compile_features(tidepool_${name} PUBLIC cxx_std_20)
   target_link_libraries(tidepool_${name} PUBLIC ${ARG_DEPS} PRIVATE tidepool_options)
-  if(ARG_IO_BOUND)
+  if(ARG_IO_BOUND AND (TIDEPOOL_QUICK_BUILD OR CMAKE_BUILD_TYPE STREQUAL "Debug"))
     tidepool_compile_fast(tidepool_${name})
   endif()
   tidepool_precompile(tidepool_${name} library)
@@ -178,6 +181,9 @@ function(tidepool_test name label)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} tidepool::test_main tidepool_options)
+  if(label MATCHES "^(property|sim)$")
+    target_link_libraries(${name} PRIVATE tidepool::allocator)  # they simulate for minutes
+  endif()
   # What draws worlds from seeds computes for minutes, which sanitizers without an optimizer would make an hour.
   if(label MATCHES "^(unit|golden|integration)$" OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     tidepool_compile_fast(${name})

@@ -31,7 +31,8 @@ def measured(commit, folder):
     run(["git", "clone", "-q", "--no-checkout", str(SOURCE), str(tree)], folder)
     run(["git", "checkout", "-q", commit], tree)
     targets = re.search(r"--build --preset release --target (.*)", (tree / "tools/quickstart").read_text())[1].split()
-    run(["cmake", "--preset", "release", "-DTIDEPOOL_UNITY=ON", "-DTIDEPOOL_STUDIES=OFF"], tree)
+    quick = ["-DTIDEPOOL_UNITY=ON", "-DTIDEPOOL_QUICK_BUILD=ON", "-DTIDEPOOL_STUDIES=OFF"]
+    run(["cmake", "--preset", "release", *quick], tree)
     run(["cmake", "--build", "--preset", "release", "--target", "webui_packages"], tree)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(["cmake", "--build", "--preset", "release", "--target", *targets], tree)
