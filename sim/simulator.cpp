@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
 #include "core/state/account.hpp"
 
 namespace tidepool::sim {
@@ -316,9 +317,8 @@ void Simulator::schedule_wake() {
 
 void Simulator::note_decision(const core::Decision& decision) {
   if (!decided_.insert(decision.id).second) violations_.push_back(decision.id.text() + " was carried out twice");
-  const std::string line = canonical_json(core::to_json(decision));
-  digest_.mix(line);
-  if (setup_.keep_decisions) decision_lines_.push_back(line);
+  digest_.mix(core::decision_text(decision));
+  if (setup_.keep_decisions) decision_lines_.push_back(canonical_json(core::to_json(decision)));
   for (const auto& planned : decision.plan) {
     JobResult& row = counts_[core::job_of(planned.intent)];
     const bool grows = std::holds_alternative<core::GrowIntent>(planned.intent);
