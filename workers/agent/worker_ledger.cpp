@@ -7,6 +7,7 @@
 
 #include "base/files/whole_file.hpp"
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 #include "workers/agent/system/folder_owner.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -250,10 +251,9 @@ void WorkerLedger::forget_process(WorkerId worker) {
 }
 
 std::string foreign_words(const fs::path& state_dir, const std::vector<pid_t>& pids) {
-  std::string listed;
-  for (const pid_t pid : pids) listed += (listed.empty() ? "" : ", ") + std::to_string(pid);
   return state_dir.string() + " is a copy of another agent's state directory: the workers in its records (pids " +
-         listed + ") belong to that agent, are neither adopted nor ended here, and this agent starts with no records";
+         number_list(pids) +
+         ") belong to that agent, are neither adopted nor ended here, and this agent starts with no records";
 }
 
 }  // namespace tidepool::agent
