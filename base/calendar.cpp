@@ -1,8 +1,9 @@
 #include "base/calendar.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdio>
+
+#include "base/number_text.hpp"
 
 namespace tidepool {
 namespace {
@@ -64,9 +65,8 @@ Result<std::int64_t> parse_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return wrong;
   Date date;
   const auto read = [&](std::size_t at, std::size_t length, int& number) {
-    const char* end = text.data() + at + length;
-    const auto [stopped, error] = std::from_chars(text.data() + at, end, number);
-    return error == std::errc() && stopped == end && number >= 1;
+    number = parse_number<int>(text.substr(at, length)).value_or(0);
+    return number >= 1;
   };
   if (!read(0, 4, date.year) || !read(5, 2, date.month) || !read(8, 2, date.day)) return wrong;
   if (date.year < 1970 || date.month > 12) return wrong;

@@ -9,6 +9,13 @@
 
 namespace tidepool {
 
+// Sixteen lower-case hexadecimal digits.
+[[nodiscard]] inline std::string hex_of(std::uint64_t number) {
+  std::string hex(16, '0');
+  for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(number >> (60 - 4 * i)) & 0xfU];
+  return hex;
+}
+
 class Digest {
  public:
   constexpr Digest& mix(std::string_view bytes) {
@@ -27,12 +34,7 @@ class Digest {
 
   [[nodiscard]] constexpr std::uint64_t value() const { return hash_; }
 
-  // Sixteen lower-case hexadecimal digits.
-  [[nodiscard]] std::string text() const {
-    std::string hex(16, '0');
-    for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(hash_ >> (60 - 4 * i)) & 0xfU];
-    return hex;
-  }
+  [[nodiscard]] std::string text() const { return hex_of(hash_); }
 
  private:
   static constexpr std::uint64_t kPrime = 0x100000001b3ULL;

@@ -3,8 +3,9 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "base/number_text.hpp"
 
 namespace tidepool {
 namespace {
@@ -22,10 +23,8 @@ std::optional<IpNetwork> host_of(const std::string& text) {
 }
 
 std::optional<int> prefix_of(const std::string& text, bool v4) {
-  int bits = 0;
-  const char* all = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), all, bits);
-  if (error != std::errc{} || end != all || bits < 0 || bits > (v4 ? 32 : 128)) return std::nullopt;
+  const int bits = parse_number<int>(text).value_or(-1);
+  if (bits < 0 || bits > (v4 ? 32 : 128)) return std::nullopt;
   return v4 ? kMappedBits + bits : bits;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <set>
 
 #include "base/calendar.hpp"
+#include "base/number_text.hpp"
 
 namespace tidepool {
 namespace {
@@ -106,11 +106,9 @@ Status check_rule(const PriceRule& rule) {
 
 // "22" or "22:30" in minutes.
 std::optional<int> minutes_of(std::string_view text) {
-  const auto number = [](std::string_view digits) -> std::optional<int> {
-    int value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool is_whole = error == std::errc() && end == digits.data() + digits.size() && digits.size() <= 2;
-    return is_whole && value >= 0 ? std::optional(value) : std::nullopt;
+  const auto number = [](std::string_view digits) {
+    const auto value = parse_number<int>(digits);
+    return value && *value >= 0 && digits.size() <= 2 ? value : std::nullopt;
   };
   const std::size_t colon = text.find(':');
   const auto hours = number(text.substr(0, colon));

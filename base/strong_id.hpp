@@ -2,12 +2,13 @@
 // Each id prints as "<prefix>-<number>"; number 0 is "none" and is never handed out.
 #pragma once
 
-#include <charconv>
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/number_text.hpp"
 
 namespace tidepool {
 
@@ -30,11 +31,9 @@ class StrongId {
       return std::nullopt;
     }
     text.remove_prefix(prefix.size() + 1);
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto number = parse_number<std::uint64_t>(text);
     const bool canonical = text.front() != '0';
-    if (error != std::errc{} || end != text.data() + text.size() || !canonical) return std::nullopt;
-    return StrongId(number);
+    return number && canonical ? std::optional(StrongId(*number)) : std::nullopt;
   }
 
  private:

@@ -3,11 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/number_text.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::ctl {
@@ -20,11 +20,9 @@ namespace tidepool::ctl {
 
 [[nodiscard]] inline CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   const auto check = [low, high](const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc{} && end == text.data() + text.size();
-    if (whole && has_leading_zero(text)) return "must have no 0 before its first digit, not \"" + text + "\"";
-    if (whole && number >= low && number <= high) return std::string();
+    const auto number = parse_number<std::int64_t>(text);
+    if (number && has_leading_zero(text)) return "must have no 0 before its first digit, not \"" + text + "\"";
+    if (number && *number >= low && *number <= high) return std::string();
     return "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) + ", not \"" + text +
            "\"";
   };

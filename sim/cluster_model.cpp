@@ -1,16 +1,15 @@
 #include "sim/cluster_model.hpp"
 
-#include <charconv>
 #include <optional>
+
+#include "base/number_text.hpp"
 
 namespace tidepool::sim {
 namespace {
 
 std::optional<int> bounded(std::string_view text, int most) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && value >= 1 && value <= most ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<int>(text);
+  return value && *value >= 1 && *value <= most ? value : std::nullopt;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/digest.hpp"
 #include "core/state/node_constraints.hpp"
 #include "sim/text_lines.hpp"
 
@@ -244,9 +245,7 @@ Scoreboard score(const ScoreInput& input) {
   board.decision_us_p50 = percentile(result.decide_ns, 0.5) / 1e3;
   board.decision_us_p99 = percentile(result.decide_ns, 0.99) / 1e3;
   board.wall_s = input.wall_s;
-  std::string hex(16, '0');
-  for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(result.digest >> (60 - 4 * i)) & 0xfU];
-  board.digest = hex;
+  board.digest = hex_of(result.digest);
   return board;
 }
 

@@ -1,7 +1,6 @@
 #include "studies/sim_run.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "base/word_list.hpp"
 #include "core/facts/detector_of.hpp"
 #include "core/state/node_constraints.hpp"
@@ -48,10 +48,11 @@ Result<Workload> generated(const SimOptions& options) {
   std::string_view rest = std::string_view(options.workload).substr(kWord.size());
   if (!rest.empty()) {
     rest.remove_prefix(1);  // the colon
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), generator.seed);
-    if (error != std::errc{} || end != rest.data() + rest.size() || rest.empty()) {
+    const auto seed = parse_number<decltype(generator.seed)>(rest);
+    if (!seed) {
       return invalid_argument("\"" + options.workload + "\": write generated:SEED with a whole number, or generated");
     }
+    generator.seed = *seed;
   }
   return generate_workload(generator);
 }

@@ -255,6 +255,11 @@ Result<json> read_yaml(const std::string& text, FieldLines& lines, const YamlLim
   return from_yaml;
 }
 
+Result<json> read_yaml(const std::string& text) {
+  FieldLines lines;
+  return read_yaml(text, lines);
+}
+
 std::string to_yaml(const json& value) {
   YAML::Emitter out;
   emit(out, value);

@@ -39,6 +39,7 @@ struct YamlLimits {
 // syntax, duplicate keys, several documents, .inf and .nan, unknown tags.
 [[nodiscard]] Result<nlohmann::json> read_yaml(const std::string& text, FieldLines& lines,
                                                const YamlLimits& limits = {});
+[[nodiscard]] Result<nlohmann::json> read_yaml(const std::string& text);  // by the same limits
 
 // YAML that reads back to the same value.
 [[nodiscard]] std::string to_yaml(const nlohmann::json& value);

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/codec/text_writer.hpp"
+#include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
@@ -248,16 +249,6 @@ void fields(auto& archive, codec::Like<Decision> auto& decision) {
 
 namespace {
 
-std::string digest_text(std::uint64_t digest) {
-  std::string hex(16, '0');
-  for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(digest >> (60 - 4 * i)) & 0xfU];
-  return hex;
-}
-
-}  // namespace
-
-namespace {
-
 std::optional<StoredTenantChanges> tenant_changes(const Decision& decision) {
   if (!decision.replan || (decision.replan->tenants.empty() && !decision.replan->counts_loans)) return std::nullopt;
   return StoredTenantChanges{decision.replan->tenants, decision.replan->counts_loans};
@@ -281,7 +272,7 @@ Status take_tenant_changes(nlohmann::json value, Decision& decision) {
 
 nlohmann::json to_json(const Decision& decision) {
   auto out = codec::encode(decision);
-  out["inputs_digest"] = digest_text(decision.inputs_digest);
+  out["inputs_digest"] = hex_of(decision.inputs_digest);
   // Left out where there are no pools, as in the decisions of daemons that knew none.
   if (!decision.nodes.empty()) out["nodes"] = codec::encode(decision.nodes);
   // Likewise where tenants are as they were, or there are none.
@@ -374,7 +365,7 @@ std::string decision_text(const Decision& decision) {
   codec::TextWriter writer(text);
   DecisionRow row(writer);
   fields(row, decision);
-  row("inputs_digest", digest_text(decision.inputs_digest));
+  row("inputs_digest", hex_of(decision.inputs_digest));
   if (!decision.nodes.empty()) row("nodes", decision.nodes);
   if (const auto tenants = tenant_changes(decision)) row("tenants", *tenants);
   writer.finish();

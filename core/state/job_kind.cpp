@@ -1,9 +1,9 @@
 #include "core/state/job_kind.hpp"
 
-#include <charconv>
 #include <string_view>
 
 #include "base/digest.hpp"
+#include "base/number_text.hpp"
 #include "base/overloaded.hpp"
 
 namespace tidepool::core {
@@ -11,9 +11,7 @@ namespace {
 
 // "17", "-0.5" and "1e-3" are; "resnet50" is not.
 bool is_number(std::string_view word) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc{} && end == word.data() + word.size();
+  return parse_number<double>(word).has_value();
 }
 
 // Of an option with its value in one word, such as --rate=0.1, the number alone is left out.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/host/test_pools.hpp"
 #include "policies/host/test_tenants.hpp"
@@ -22,10 +22,8 @@ constexpr double kLargest = 1e15;
 
 // A size from 1 that is the name of an entry of a table.
 std::optional<int> size_named(const std::string& text) {
-  int size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  const bool right = error == std::errc{} && end == text.data() + text.size() && size > 0;
-  return right ? std::optional(size) : std::nullopt;
+  const auto size = parse_number<int>(text);
+  return size && *size > 0 ? size : std::nullopt;
 }
 
 std::map<int, double> read_goodput(ObjectReader& in, int size_max) {

@@ -1,13 +1,13 @@
 #include "schedctl/logs/log_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/byte_size.hpp"
+#include "base/number_text.hpp"
 #include "schedctl/logs/tail_search.hpp"
 
 namespace tidepool::ctl {
@@ -23,10 +23,7 @@ std::string header(const HttpReply& reply, const std::string& name) {
 }
 
 std::int64_t number_header(const HttpReply& reply, const std::string& name) {
-  std::int64_t number = 0;
-  const std::string text = header(reply, name);
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  return parse_number<std::int64_t>(header(reply, name)).value_or(0);
 }
 
 }  // namespace

@@ -52,9 +52,7 @@ std::string value_text(const json& value) {
     return text_at(value, "/action") + " at " + integer_at(value, "/percent") + " %";
   }
   if (!value.is_array()) return value.dump();
-  std::string list;
-  for (const auto& each : value) list += (list.empty() ? "" : ", ") + value_text(each);
-  return "[" + list + "]";
+  return "[" + word_list(value, value_text) + "]";
 }
 
 std::string changes_text(const std::string& kind, const json& answer, const Style& style) {

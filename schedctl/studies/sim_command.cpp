@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.hpp"
 #include "policies/registry.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
@@ -35,12 +35,8 @@ struct RunAsked {
 };
 
 std::uint64_t seed_of(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    fail(kExitUsage, "--seed: \"" + text + "\" is no whole number; write one from 0, such as 7");
-  }
-  return seed;
+  if (const auto seed = parse_number<std::uint64_t>(text)) return *seed;
+  fail(kExitUsage, "--seed: \"" + text + "\" is no whole number; write one from 0, such as 7");
 }
 
 std::optional<Duration> forecast_every(const std::string& text) {

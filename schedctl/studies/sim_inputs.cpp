@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/number_text.hpp"
 #include "base/word_list.hpp"
 #include "policies/registry.hpp"
 #include "schedctl/failure.hpp"
@@ -36,12 +36,9 @@ std::optional<Duration> duration_of(const char* option, const std::string& text)
 }
 
 double number_of(const char* option, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0) || value > 1e6) {
-    fail(kExitUsage, std::string(option) + ": \"" + std::string(text) + "\" is no number from 0 to 1000000");
-  }
-  return value;
+  const auto value = parse_number<double>(text);
+  if (value && *value >= 0 && *value <= 1e6) return *value;
+  fail(kExitUsage, std::string(option) + ": \"" + std::string(text) + "\" is no number from 0 to 1000000");
 }
 
 std::vector<std::string_view> parts_of(std::string_view text) {
@@ -215,12 +212,8 @@ void read_faults(const SimAsked& asked, sim::FaultMix& faults) {
 }
 
 std::uint64_t listed_seed(std::string_view text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    fail(kExitUsage, "--seeds: \"" + std::string(text) + "\" is no whole number; write 1..5, or 1,2,7");
-  }
-  return seed;
+  if (const auto seed = parse_number<std::uint64_t>(text)) return *seed;
+  fail(kExitUsage, "--seeds: \"" + std::string(text) + "\" is no whole number; write 1..5, or 1,2,7");
 }
 
 // What was given to each option, in the order of the options.

@@ -35,7 +35,9 @@ std::optional<MetricRow> NewestMeasurements::add(const core::StepsMeasured& step
   if (!core::is_final(job.state())) jobs_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
   if (steps.generation == job.membership.generation && point.compute_ms.size() == job.membership.members.size()) {
     for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank) {
-      compute_ms_[job.membership.members[rank]] = point.compute_ms[rank];
+      // One that has ended stands here until the next switch; nothing would take its measurement out again.
+      const WorkerId member = job.membership.members[rank];
+      if (state.find_worker(member) != nullptr) compute_ms_[member] = point.compute_ms[rank];
     }
   }
   return MetricRow{job.id, std::move(point)};

@@ -1,10 +1,10 @@
 #include "studies/replay/csv_columns.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "base/number_text.hpp"
 #include "sim/text_lines.hpp"
 
 namespace tidepool::sim {
@@ -16,12 +16,8 @@ std::string place(int line, const std::string& file) {
 
 template <class Number>
 Result<Number> parsed(std::string_view cell, int line, const std::string& file, const char* expected) {
-  Number number{};
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-  if (error != std::errc{} || end != cell.data() + cell.size()) {
-    return invalid_argument(place(line, file) + ": \"" + std::string(cell) + "\" is not " + expected);
-  }
-  return number;
+  if (const auto number = parse_number<Number>(cell)) return *number;
+  return invalid_argument(place(line, file) + ": \"" + std::string(cell) + "\" is not " + expected);
 }
 
 }  // namespace

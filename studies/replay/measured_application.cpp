@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/number_text.hpp"
 #include "studies/replay/csv_columns.hpp"
 
 namespace tidepool::sim {
@@ -106,10 +106,8 @@ std::optional<int> batch_of(std::string_view file) {
   if (!file.starts_with(kValidation) || !file.ends_with(".csv")) return std::nullopt;
   file.remove_prefix(kValidation.size());
   file.remove_suffix(std::string_view(".csv").size());
-  int batch = 0;
-  const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), batch);
-  if (error != std::errc{} || end != file.data() + file.size() || batch < 1) return std::nullopt;
-  return batch;
+  const auto batch = parse_number<int>(file);
+  return batch && *batch >= 1 ? batch : std::nullopt;
 }
 
 Result<policies::MeasuredProfile> read_profile(const std::string& name, const ApplicationFiles& files) {

@@ -1,10 +1,11 @@
 #include "studies/replay/pool_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 
+#include "base/number_text.hpp"
+#include "base/word_list.hpp"
 #include "sim/text_lines.hpp"
 
 namespace tidepool::sim {
@@ -14,10 +15,9 @@ constexpr std::int64_t kWorthPerPrice = 2;  // where the text says none
 
 template <class Number>
 bool read_number(std::string_view text, Number low, Number high, Number& into) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) return false;
-  into = value;
+  const auto value = parse_number<Number>(text);
+  if (!value || !(*value >= low && *value <= high)) return false;
+  into = *value;
   return true;
 }
 
@@ -81,9 +81,7 @@ constexpr Setting kSettings[] = {
 };
 
 std::string names() {
-  std::string all;
-  for (const Setting& setting : kSettings) all += (all.empty() ? "" : ", ") + std::string(setting.name);
-  return all;
+  return word_list(kSettings, &Setting::name);
 }
 
 Status check(const PoolModel& pool, const std::set<std::string_view>& given, const std::string& text) {

@@ -1,10 +1,11 @@
 #include "studies/replay/typed_cluster.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <utility>
+
+#include "base/number_text.hpp"
 
 namespace tidepool::sim {
 
@@ -54,14 +55,10 @@ Result<TypedCluster::Part> parse_part(std::string_view word) {
   const std::size_t at = type.find('@');
   part.type = type.substr(0, at);
   if (at == std::string_view::npos) return part;
-  const std::string_view price = type.substr(at + 1);
-  const auto [end, error] = std::from_chars(price.data(), price.data() + price.size(), part.price_per_hour);
-  const bool is_price = std::isfinite(part.price_per_hour) && part.price_per_hour > 0;
-  if (error != std::errc{} || end != price.data() + price.size() || !is_price) {
-    return invalid_argument("\"" + std::string(word) +
-                            "\": the price of a slot for an hour, a number above 0, follows the @, such as @1.46");
-  }
-  return part;
+  part.price_per_hour = parse_number<double>(type.substr(at + 1)).value_or(0);
+  if (std::isfinite(part.price_per_hour) && part.price_per_hour > 0) return part;
+  return invalid_argument("\"" + std::string(word) +
+                          "\": the price of a slot for an hour, a number above 0, follows the @, such as @1.46");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Slurm's accounting as `sacct -P` prints it: cells apart by '|', in any order, named by the first line. Steps of a job
 // ("123.batch") are part of it and left out. GPUs stand in the trackable resources: "gres/gpu=4", "gres/gpu:a100=4".
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/number_text.hpp"
 #include "studies/traces/importers.hpp"
 #include "studies/traces/trace_rows.hpp"
 
@@ -36,11 +36,8 @@ std::optional<Gpus> gpus_in(std::string_view resources) {
     if (!part.starts_with("gres/gpu") || equals == std::string_view::npos) continue;
     const std::string_view name = part.substr(0, equals);
     if (name != "gres/gpu" && !name.starts_with("gres/gpu:")) continue;  // such as gres/gpumem
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(part.data() + equals + 1, part.data() + part.size(), count);
-    if (error != std::errc{} || end != part.data() + part.size() || count < 0 || count > kTraceGpusMax) {
-      return std::nullopt;
-    }
+    const std::int64_t count = parse_number<std::int64_t>(part.substr(equals + 1)).value_or(-1);
+    if (count < 0 || count > kTraceGpusMax) return std::nullopt;
     (name == "gres/gpu" ? total : typed) += count;
     if (name != "gres/gpu" && count > 0) types.emplace(name.substr(9));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "base/word_list.hpp"
 #include "sim/text_lines.hpp"
 
@@ -258,10 +258,8 @@ std::optional<double> seconds_of(std::string_view text) {
                       text[13] == ':' && text[16] == ':';
   if (!shaped) return std::nullopt;
   const auto part = [&](std::size_t at, std::size_t digits, std::int64_t low, std::int64_t high) -> std::int64_t {
-    std::int64_t value = -1;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + digits, value);
-    const bool good = error == std::errc{} && end == text.data() + at + digits && value >= low && value <= high;
-    return good ? value : -1;
+    const std::int64_t value = parse_number<std::int64_t>(text.substr(at, digits)).value_or(-1);
+    return value >= low && value <= high ? value : -1;
   };
   const std::int64_t year = part(0, 4, 1970, 9999);
   const std::int64_t month = part(5, 2, 1, 12);

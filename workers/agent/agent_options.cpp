@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "base/byte_size.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/money.hpp"
+#include "base/number_text.hpp"
 #include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "tls/certificate.hpp"
@@ -106,11 +106,8 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
 // "12GiB", "500MiB" or bytes; 0 = unbounded.
 std::optional<std::int64_t> bytes_of(const std::string& text) {
   if (const auto size = parse_byte_size(text)) return *size;
-  std::int64_t number = 0;
-  const char* all = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), all, number);
-  const bool fits = error == std::errc{} && end == all && number >= 0 && number <= kBytesMax;
-  return fits ? std::optional(number) : std::nullopt;
+  const auto number = parse_number<std::int64_t>(text);
+  return number && *number >= 0 && *number <= kBytesMax ? number : std::nullopt;
 }
 
 void check_addresses(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/word_list.hpp"
+
 namespace tidepool::agent {
 namespace {
 
@@ -69,9 +71,7 @@ void CertificateRenewal::take(const api::TrustedAuthorities& told) {
   if (const Status kept = keep(std::move(changed)); !kept.ok()) {
     return spdlog::error("the daemon's new authorities cannot be kept: {}", kept.error().message);
   }
-  std::string known;
-  for (const std::string& one : identity_->authorities) known += (known.empty() ? "" : ", ") + one;
-  spdlog::info("from the next link on this node knows the daemon by {}", known);
+  spdlog::info("from the next link on this node knows the daemon by {}", word_list(identity_->authorities));
 }
 
 // Fails without a change if the certificate is for another key, or what should be a fingerprint is none.

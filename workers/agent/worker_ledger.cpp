@@ -7,6 +7,7 @@
 
 #include "base/files/whole_file.hpp"
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 #include "workers/agent/system/folder_owner.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -80,7 +81,7 @@ bool replay(const json& line, RecordedWorkers& history) {
     history.unacknowledged.insert(*ended);
     history.next_report = std::max(history.next_report, report.report + 1);
   } else if (const auto confirmed = worker_in(in, "acknowledged")) {
-    history.unacknowledged.erase(*confirmed);
+    history.confirm(*confirmed);
   } else if (const auto forgotten = worker_in(in, "forgotten")) {
     history.forget(*forgotten);
   } else {
@@ -157,8 +158,7 @@ Status WorkerLedger::forget_all() {
   return compact();
 }
 
-// Written anew and opened for what follows. What was confirmed needs its outcome, not its words: a `start` that comes
-// again is answered with it.
+// Written anew, with what the history still has, and opened for what follows.
 Status WorkerLedger::compact() {
   std::string text;
   for (const WorkerId worker : history_.started) {
@@ -169,10 +169,8 @@ Status WorkerLedger::compact() {
       text += started_line(worker, start == history_.starts.end() ? 0 : start->second);
     }
     if (!has_ended) continue;
-    const bool confirmed = !history_.unacknowledged.contains(worker);
-    if (confirmed) ended->second.detail.clear();
     text += exit_line(ended->second);
-    if (confirmed) text += ack_line(worker);
+    if (!history_.unacknowledged.contains(worker)) text += ack_line(worker);
   }
   TP_TRY(replace_file(state_dir_ / "ledger.jsonl", text));
   file_.reset(::open((state_dir_ / "ledger.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
@@ -253,10 +251,9 @@ void WorkerLedger::forget_process(WorkerId worker) {
 }
 
 std::string foreign_words(const fs::path& state_dir, const std::vector<pid_t>& pids) {
-  std::string listed;
-  for (const pid_t pid : pids) listed += (listed.empty() ? "" : ", ") + std::to_string(pid);
   return state_dir.string() + " is a copy of another agent's state directory: the workers in its records (pids " +
-         listed + ") belong to that agent, are neither adopted nor ended here, and this agent starts with no records";
+         number_list(pids) +
+         ") belong to that agent, are neither adopted nor ended here, and this agent starts with no records";
 }
 
 }  // namespace tidepool::agent

@@ -1,8 +1,9 @@
 #include "workers/runtime/keep_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
+
+#include "base/number_text.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -17,9 +18,8 @@ std::string text_from(const char* name) {
 Result<std::int64_t> number_from_environment(const char* name, std::int64_t fallback, std::int64_t high) {
   const std::string text = text_from(name);
   if (text.empty()) return fallback;
-  std::int64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed == std::errc() && end == text.data() + text.size() && number >= 0 && number <= high) return number;
+  const auto number = parse_number<std::int64_t>(text);
+  if (number && *number >= 0 && *number <= high) return *number;
   return invalid_argument(std::string(name) + " is \"" + text + "\"; give a whole number from 0 to " +
                           std::to_string(high));
 }

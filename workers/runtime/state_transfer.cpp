@@ -106,7 +106,6 @@ std::span<std::byte> StateTransfer::target_of(std::size_t offset, std::size_t by
 Status StateTransfer::send_ahead(Comm& comm, Role mine) {
   lay_out();
   ahead_comm_ = nullptr;
-  bytes_ahead_ = 0;
   enum Word : std::size_t { kHolds, kStandsStill, kBytes, kAheadWords };
   std::array<std::int64_t, kAheadWords> line{};
   line[kHolds] = mine.has_state ? 1 : 0;
@@ -152,7 +151,6 @@ Status StateTransfer::send_still_blocks(Comm& comm, int root) {
     }
     const TimePoint begin = Clock::now();
     TP_TRY(comm.broadcast(target, root));
-    bytes_ahead_ += static_cast<std::int64_t>(bytes);
     const double busy_ms = millis_between(begin, Clock::now());
     if (sends) gate_.pause(Millis{static_cast<std::int64_t>(busy_ms * (1 / options_.ahead_share - 1))});
     return ok_status();

@@ -45,9 +45,6 @@ class StateTransfer {
   // now.
   [[nodiscard]] Result<std::int64_t> send_rest(Comm& comm, int root, const std::vector<bool>& lacks);
 
-  // Bytes that were sent ahead for the present communicator.
-  [[nodiscard]] std::int64_t bytes_ahead() const { return bytes_ahead_; }
-
  private:
   struct Block {
     std::span<std::byte> memory;
@@ -83,7 +80,6 @@ class StateTransfer {
   std::vector<bool> had_state_;  // by rank, then
   Marks ahead_;
   std::vector<std::uint64_t> sent_;  // of the root: hashes of what was sent ahead
-  std::int64_t bytes_ahead_ = 0;
 };
 
 }  // namespace tidepool::runtime

@@ -1,11 +1,11 @@
 #include "workers/trainer/csv_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 
 namespace tidepool::trainer {
 namespace {
@@ -27,10 +27,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<float> to_number(std::string_view field) {
-  float number = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-  if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const auto number = parse_number<float>(field);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 struct Line {

@@ -19,7 +19,7 @@ std::string other_agent(const std::string& node) {
 }  // namespace
 
 void NodeLinks::expect(const std::string& node, std::int64_t patience_ticks) {
-  links_[node] = {.session = nullptr, .patience_ticks = patience_ticks, .known = true};
+  links_[node] = {.session = nullptr, .joining = nullptr, .patience_ticks = patience_ticks};
 }
 
 // Another agent, with a state directory of its own, has the name: two that replaced each other would destroy what runs
@@ -48,20 +48,21 @@ NodeLinks::Session NodeLinks::joining(const std::string& node) const {
   return link == links_.end() ? nullptr : link->second.joining;
 }
 
+NodeLinks::Link& NodeLinks::link_of(const std::string& node) {
+  return links_.try_emplace(node, Link{.session = nullptr, .joining = nullptr, .patience_ticks = patience_ticks_})
+      .first->second;
+}
+
 void NodeLinks::join(const Session& session) {
-  Link& link = links_[session->node_name];
-  if (!link.known) link.patience_ticks = patience_ticks_;
-  if (const auto older = std::exchange(link.joining, session)) older->close(kNewerAgent);
+  if (const auto older = std::exchange(link_of(session->node_name).joining, session)) older->close(kNewerAgent);
 }
 
 void NodeLinks::admit(const Session& session) {
-  Link& link = links_[session->node_name];
+  Link& link = link_of(session->node_name);
   if (link.joining == session) link.joining.reset();
   if (const auto older = std::exchange(link.session, session); older != nullptr && older != session) {
     older->close(kNewerAgent);
   }
-  link.lost = false;
-  link.known = true;
   link.patience_ticks = patience_ticks_;
 }
 
@@ -73,16 +74,18 @@ void NodeLinks::closed(const AgentSession& session) {
     link->second.session.reset();
     link->second.away_ticks = session.silent_ticks;  // one that fell silent has been away for as long
   }
-  const bool was_a_node = link->second.known || link->second.session != nullptr || link->second.joining != nullptr;
-  if (!was_a_node) links_.erase(link);
 }
 
 void NodeLinks::tick(const std::function<void(const std::string& node, std::int64_t patience_ticks)>& on_lost) {
-  for (auto& [name, link] : links_) {
-    if (link.session != nullptr || link.joining != nullptr || link.lost || ++link.away_ticks <= link.patience_ticks)
+  for (auto entry = links_.begin(); entry != links_.end();) {
+    Link& link = entry->second;
+    const bool is_held = link.session != nullptr || link.joining != nullptr;
+    if (is_held || ++link.away_ticks <= link.patience_ticks) {
+      ++entry;
       continue;
-    link.lost = true;
-    on_lost(name, link.patience_ticks);
+    }
+    on_lost(entry->first, link.patience_ticks);
+    entry = links_.erase(entry);
   }
 }
 

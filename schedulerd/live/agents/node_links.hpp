@@ -3,7 +3,8 @@
 //
 // One live session a name, and beside it one that the loop has not answered yet: a newer one closes the older. Another
 // agent, with a state directory of its own, has no claim to a name that is held. Absence is counted in heartbeats of
-// this process, and told once.
+// this process, and told once; also that of a session which has closed before the loop's answer, because the loop may
+// have taken its node for up.
 #pragma once
 
 #include <cstdint>
@@ -47,16 +48,16 @@ class NodeLinks {
   // A node name that has been seen: its session, or for how long it has been away.
   struct Link {
     Session session;
-    Session joining;              // has said hello, and the loop has not answered
-    std::int64_t away_ticks = 0;  // since it was heard last
+    Session joining;  // has said hello, and the loop has not answered
     std::int64_t patience_ticks = 0;
-    std::string refused;  // instance of an agent that was refused beside the one here: said once
-    bool lost = false;    // the loop has been told
-    bool known = false;   // admitted once, or expected: its absence matters
+    std::int64_t away_ticks = 0;  // since it was heard last
+    std::string refused = {};     // instance of an agent that was refused beside the one here: said once
   };
+  // The one under this name; a new one has the usual patience.
+  [[nodiscard]] Link& link_of(const std::string& node);
 
   std::int64_t patience_ticks_;
-  std::map<std::string, Link> links_;
+  std::map<std::string, Link> links_;  // of names that are held, or have not been away for so long
 };
 
 }  // namespace tidepool::live

@@ -1,8 +1,8 @@
 // The cluster: nodes, policies, decisions, events, and what operators ask for.
-#include <charconv>
 #include <map>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "core/codec/codec.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/headers/stream_format.hpp"
@@ -91,12 +91,9 @@ Result<EventSeq> stream_start(const Call& call) {
   const auto resumed = call.request.header("last-event-id");
   const std::string text = resumed.empty() ? call.query("after") : std::string(resumed);
   if (text.empty()) return call.seen->as_of_seq;
-  EventSeq after = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), after);
-  if (error != std::errc{} || end != text.data() + text.size() || after >= INT64_MAX) {
-    return invalid_argument("after and Last-Event-ID must be the number of an event");
-  }
-  return after;
+  const auto after = parse_number<EventSeq>(text);
+  if (after && *after < INT64_MAX) return *after;
+  return invalid_argument("after and Last-Event-ID must be the number of an event");
 }
 
 // One entry a name: the version that decides, else the newest.

@@ -1,10 +1,10 @@
 // Maintenance windows: listed, added, taken away.
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "api/node_label.hpp"
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "base/timestamp.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/utc_time.hpp"
@@ -54,10 +54,7 @@ json render_window(const Published& seen, const core::MaintenanceWindow& window)
 std::optional<core::WindowNumber> window_number(std::string_view name) {
   if (!name.starts_with(kNamePrefix)) return std::nullopt;
   name.remove_prefix(kNamePrefix.size());
-  core::WindowNumber number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
-  return number;
+  return parse_number<core::WindowNumber>(name);
 }
 
 // One value, or a list of which a node has any.

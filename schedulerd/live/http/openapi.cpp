@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json.hpp"
-#include "schedulerd/live/setup/yaml_document.hpp"
+#include "base/yaml/yaml_document.hpp"
 
 namespace tidepool::live::http {
 

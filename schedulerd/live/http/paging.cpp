@@ -1,27 +1,16 @@
 #include "schedulerd/live/http/paging.hpp"
 
-#include <charconv>
+#include "base/number_text.hpp"
 
 namespace tidepool::live::http {
-namespace {
-
-template <class Number>
-bool parse_whole(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size();
-}
-
-}  // namespace
 
 Result<std::int64_t> read_number(const Call& call, const std::string& name, NumberRange range) {
   const auto found = call.request.query.find(name);
   if (found == call.request.query.end()) return range.fallback;
-  std::int64_t number = 0;
-  if (!parse_whole(found->second, number) || number < range.low || number > range.high) {
-    return invalid_argument(name + " must be a whole number between " + std::to_string(range.low) + " and " +
-                            std::to_string(range.high));
-  }
-  return number;
+  const auto number = parse_number<std::int64_t>(found->second);
+  if (number && *number >= range.low && *number <= range.high) return *number;
+  return invalid_argument(name + " must be a whole number between " + std::to_string(range.low) + " and " +
+                          std::to_string(range.high));
 }
 
 Result<bool> read_flag(const Call& call, const std::string& name) {
@@ -43,13 +32,10 @@ Result<Page> read_page(const Call& call, std::string_view list) {
   const auto cursor = call.request.query.find("cursor");
   if (cursor == call.request.query.end()) return page;
   const std::string prefix = std::string(list) + ".";
-  std::uint64_t key = 0;
-  const bool ours = cursor->second.starts_with(prefix);
-  if (!ours || !parse_whole(std::string_view(cursor->second).substr(prefix.size()), key)) {
-    return invalid_argument("cursor must be a next_cursor of this same list");
-  }
-  page.after = key;
-  return page;
+  if (cursor->second.starts_with(prefix))
+    page.after = parse_number<std::uint64_t>(cursor->second.substr(prefix.size()));
+  if (page.after) return page;
+  return invalid_argument("cursor must be a next_cursor of this same list");
 }
 
 nlohmann::json page_body(nlohmann::json items, const std::optional<std::string>& next_cursor, EventSeq as_of_seq) {

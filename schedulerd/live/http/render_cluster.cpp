@@ -324,12 +324,10 @@ Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored
   }
   json targets = render_targets(decision, visible);
   if (!seen_by.caller.tenant.empty() && intents.empty() && verdicts.empty() && targets.empty()) return json(nullptr);
-  std::string digest(16, '0');
-  for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
   json rendered = {{"id", stored.id.text()},
                    {"at", seen.clock.text(stored.at)},
                    {"policy", decision.policy},
-                   {"inputs_digest", digest},
+                   {"inputs_digest", hex_of(decision.inputs_digest)},
                    {"steps_counted", decision.steps_counted},
                    {"intents", std::move(intents)},
                    {"verdicts", std::move(verdicts)},

@@ -1,6 +1,6 @@
 #include "schedulerd/live/policies/policy_reading.hpp"
 
-#include "schedulerd/live/setup/yaml_document.hpp"
+#include "base/yaml/yaml_document.hpp"
 
 namespace tidepool::live {
 

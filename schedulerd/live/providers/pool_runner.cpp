@@ -3,9 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "core/facts/pool_facts.hpp"
 
 namespace tidepool::live {
@@ -13,14 +13,6 @@ namespace {
 
 // How long what comes due by time alone may wait: nothing tells of it.
 constexpr std::chrono::milliseconds kLookEvery{500};
-
-// Of a request that begins with the prefix of this daemon's; none: no number follows.
-std::optional<core::NodeRequest> number_after(const std::string& prefix, const std::string& text) {
-  core::NodeRequest request = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + prefix.size(), end, request);
-  return error == std::errc{} && stop == end ? std::optional(request) : std::nullopt;
-}
 
 std::string level_of(const core::PoolNode& node) {
   return node.name + " request=" + std::to_string(node.request);
@@ -152,7 +144,7 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
   std::set<std::string> unnumbered;
   for (const ProvidedNode& node : *found.value) {
     if (!node.request.starts_with(prefix)) continue;  // another daemon's
-    if (const auto request = number_after(prefix, node.request)) {
+    if (const auto request = parse_number<core::NodeRequest>(node.request.substr(prefix.size()))) {
       listed.nodes.push_back({*request, node.id, node.lifetime});
     } else {
       unnumbered.insert(node.request);

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/number_text.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -39,11 +40,8 @@ std::vector<pid_t> living(pid_t session) {
   std::error_code error;
   fs::directory_iterator entry("/proc", error);
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    pid_t pid = 0;
-    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (bad != std::errc{} || stop != name.data() + name.size()) continue;
-    if (lives_in(session, entry->path())) found.push_back(pid);
+    const auto pid = parse_number<pid_t>(entry->path().filename().string());
+    if (pid && lives_in(session, entry->path())) found.push_back(*pid);
   }
   return found;
 }

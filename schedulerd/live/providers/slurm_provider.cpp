@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "schedulerd/live/providers/child_run.hpp"
 
 namespace tidepool::live {
@@ -26,12 +26,6 @@ struct QueuedJob {
   std::string_view name;
 };
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && stop == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::optional<QueuedJob> job_in(std::string_view line) {
   std::array<std::string_view, 3> fields;
   for (std::string_view& field : fields) {
@@ -41,8 +35,8 @@ std::optional<QueuedJob> job_in(std::string_view line) {
     line.remove_prefix(bar + 1);
   }
   const auto& [id, state, ends_at] = fields;
-  if (!number_in(id) || state.empty()) return std::nullopt;
-  return QueuedJob{.id = id, .state = state, .ends_at = number_in(ends_at), .name = line};
+  if (!parse_number<std::int64_t>(id) || state.empty()) return std::nullopt;
+  return QueuedJob{.id = id, .state = state, .ends_at = parse_number<std::int64_t>(ends_at), .name = line};
 }
 
 // Only by what is final: processes of a job that is completing or is put back into the queue may run.
@@ -112,7 +106,7 @@ class SlurmProvider final : public NodeProvider {
     const ChildEnd end = run(submission(node.request), pilot_script(text("start"), node));
     if (auto failed = failure_of("sbatch", end)) return Answer::failed(failed->fault, std::move(failed->detail));
     const std::string id = end.output.substr(0, end.output.find_first_of(";\n"));
-    if (!number_in(id)) {
+    if (!parse_number<std::int64_t>(id)) {
       return Answer::failed(ProviderFault::kGarbage, "sbatch has told no job id; " + shown_output(end));
     }
     return {.value = ProvidedNode{.request = node.request, .id = id, .lifetime = {}}};

@@ -15,15 +15,11 @@
 
 namespace tidepool::live {
 
-class Row;
 using leader::PolicyChecks;
 using leader::PolicyVersion;
 
 [[nodiscard]] nlohmann::json to_json(const PolicyChecks& checks);
 [[nodiscard]] PolicyChecks checks_from_json(const nlohmann::json& value);
-
-// Of a row with the columns name, version, created_at, created_by, manifest, source, tests, checks.
-[[nodiscard]] PolicyVersion policy_at(const Row& row);
 
 // Requires: a stored version. An error says that it was damaged, or that it was written for an older interface and what
 // to change in it.

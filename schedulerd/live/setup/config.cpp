@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 
 #include "api/comm_address.hpp"
+#include "base/number_text.hpp"
 #include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "schedulerd/live/setup/config_fields.hpp"
@@ -50,9 +50,7 @@ void declare(CLI::App& app, Flags& flags) {
 }
 
 void apply_local_slots(const std::string& text, ConfigFields& fields) {
-  std::int64_t count = -1;
-  const char* end = text.data() + text.size();
-  if (std::from_chars(text.data(), end, count).ptr != end) count = -1;
+  const std::int64_t count = parse_number<std::int64_t>(text).value_or(-1);
   if (count < 0) {
     fields.complain("--local-slots", text + " is no number of slots");
   } else {
@@ -101,9 +99,9 @@ Result<Endpoint> parse_endpoint(const std::string& text) {
   if (colon == std::string::npos || colon == 0) return wrong;
   Endpoint endpoint;
   endpoint.host = text.substr(0, colon);
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
-  if (error != std::errc{} || stop != end) return wrong;
+  const auto port = parse_number<std::uint16_t>(text.substr(colon + 1));
+  if (!port) return wrong;
+  endpoint.port = *port;
   if (endpoint.host.front() == '[' && endpoint.host.back() == ']') {
     endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
   } else if (endpoint.host.find(':') != std::string::npos) {

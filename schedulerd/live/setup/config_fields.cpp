@@ -1,13 +1,13 @@
 #include "schedulerd/live/setup/config_fields.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
+#include "base/number_text.hpp"
 #include "base/word_list.hpp"
 
 namespace tidepool::live {
@@ -20,9 +20,7 @@ bool has_good_port(std::string_view host) {
   std::string_view rest = host.substr(host[end] == ']' ? end + 1 : end);
   if (end == 0) return false;
   if (rest.empty()) return true;
-  std::uint16_t port = 0;
-  const char* last = rest.data() + rest.size();
-  return rest.front() == ':' && std::from_chars(rest.data() + 1, last, port).ptr == last && port > 0;
+  return rest.front() == ':' && parse_number<std::uint16_t>(rest.substr(1)).value_or(0) > 0;
 }
 
 }  // namespace

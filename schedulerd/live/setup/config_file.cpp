@@ -12,7 +12,6 @@
 #include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "base/yaml/yaml_document.hpp"
-#include "schedulerd/live/setup/yaml_document.hpp"
 
 namespace tidepool::live {
 namespace {

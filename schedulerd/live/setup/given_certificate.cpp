@@ -6,6 +6,7 @@
 
 #include "base/files/whole_file.hpp"
 #include "base/timestamp.hpp"
+#include "base/word_list.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
@@ -66,11 +67,9 @@ Result<GivenFiles> read_given_certificate(const TlsConfig& given, std::int64_t n
 void warn_of_other_names(const TlsConfig& given, const tls::Identity& identity, const std::vector<std::string>& names) {
   const auto covered = tls::covered_names(identity.chain, names);
   if (!covered.ok() || !covered->empty()) return;
-  std::string listed;
-  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
   spdlog::warn(
       "event=certificate_names file={} why=\"it covers none of the names under which this daemon answers: {}\"",
-      given.certificate, listed);
+      given.certificate, word_list(names));
 }
 
 GivenCertificate::GivenCertificate(TlsConfig given, std::vector<std::string> names, GivenFiles shown,

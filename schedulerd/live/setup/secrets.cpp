@@ -19,7 +19,7 @@
 namespace tidepool::live {
 namespace {
 
-std::string hex_of(const unsigned char* bytes, std::size_t count) {
+std::string hex_text(const unsigned char* bytes, std::size_t count) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string hex;
   hex.reserve(count * 2);
@@ -35,14 +35,14 @@ std::string hex_of(const unsigned char* bytes, std::size_t count) {
 std::string random_hex(std::size_t bytes) {
   std::vector<unsigned char> random(bytes);
   TP_CHECK(::getentropy(random.data(), random.size()) == 0, "the system's random source answers");
-  return hex_of(random.data(), random.size());
+  return hex_text(random.data(), random.size());
 }
 
 std::string sha256_hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned int size = 0;
   TP_CHECK(EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha256(), nullptr) == 1, "SHA-256 is there");
-  return hex_of(hash.data(), size);
+  return hex_text(hash.data(), size);
 }
 
 bool equal_in_constant_time(std::string_view left, std::string_view right) {

@@ -1,7 +1,6 @@
 #include "studies/replay/gavel/gavel_run.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.hpp"
 #include "sim/text_lines.hpp"
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/clamped_jobs.hpp"
@@ -34,10 +34,8 @@ std::string key_of(std::string_view job_type, int size) {
 int size_in(const std::string& key) {
   const std::size_t comma = key.rfind(", ");
   if (!key.starts_with("('") || !key.ends_with(")") || comma == std::string::npos) return 0;
-  int size = 0;
-  const char* end = key.data() + key.size() - 1;
-  const auto [at, error] = std::from_chars(key.data() + comma + 2, end, size);
-  return error == std::errc{} && at == end ? size : 0;
+  const std::string_view number = std::string_view(key).substr(comma + 2, key.size() - 1 - (comma + 2));
+  return parse_number<int>(number).value_or(0);
 }
 
 Result<SpeedTable> read_speeds(const SimOptions& options, const TypedCluster& cluster) {

@@ -219,6 +219,30 @@ TEST_CASE("an exit is on disk before the daemon hears of it, and is told until i
   CHECK(all<RecordAck>(bench.order(api::ReportAck{.report = first[0].report})).size() == 1);
   (void)bench.tell(LinkClosed{"gone"});
   CHECK(reports(bench.join()).empty());
+  const auto outcome = reports(bench.order(start_of(kW1)));
+  REQUIRE(outcome.size() == 1);
+  CHECK(outcome[0].exit_code == 3);
+  CHECK(outcome[0].detail.empty());
+}
+
+TEST_CASE("of exits that are confirmed the outcomes of the newest workers stay, and of the others nothing") {
+  RecordedWorkers history;
+  for (const std::uint64_t number : {1U, 2U, 3U, 4U}) {
+    const WorkerId worker(number);
+    history.started.insert(worker);
+    history.exits[worker] = {.report = number, .worker = worker, .detail = "bye"};
+    history.unacknowledged.insert(worker);
+  }
+  history.confirm(WorkerId(3), 2);
+  CHECK(history.exits.size() == 4);  // older ones are not confirmed
+  CHECK(history.exits.at(WorkerId(3)).detail.empty());
+  CHECK(history.exits.at(WorkerId(4)).detail == "bye");
+  history.confirm(kW1, 2);
+  CHECK(history.started == std::set<WorkerId>{kW2, WorkerId(3), WorkerId(4)});
+  history.confirm(kW2, 2);
+  CHECK(history.started == std::set<WorkerId>{WorkerId(3), WorkerId(4)});
+  CHECK(history.exits.size() == 2);
+  CHECK(history.unacknowledged == std::set<WorkerId>{WorkerId(4)});
 }
 
 TEST_CASE("a worker id is never spawned twice: not while it lives, not after it ended, not after a restart") {

@@ -127,6 +127,16 @@ TEST_CASE("a command that hangs is killed with all that it started, and one that
   CHECK(look_at_command("sleep 1000", std::chrono::hours(1), [] { return true; }).seen == Seen::kUnknown);
 }
 
+TEST_CASE("a command that has closed its output and goes on has given no answer either") {
+  const auto limit = std::chrono::seconds(1) * test::patience();
+  const std::string command = "exec >&- 2>&-; sleep " + std::to_string(limit.count() * 20);
+  const NoticeLook late = look_at_command(command, limit, kGoesOn);
+  CHECK(late.seen == Seen::kUnknown);
+  CHECK_THAT(late.text, Catch::Contains("was killed"));
+  int looks = 0;
+  CHECK(look_at_command(command, limit * 10, [&] { return ++looks > 3; }).text == "not waited for");
+}
+
 TEST_CASE("a watch tells of a notice that comes and goes, and a source that fails changes nothing") {
   const test::TemporaryFolder folder;
   Told told;

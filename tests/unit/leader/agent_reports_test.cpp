@@ -94,6 +94,19 @@ TEST_CASE("what members say becomes facts, measurements and what the others are 
   CHECK(messages<api::ToWorkerOrder>(back).size() == 2);
 }
 
+TEST_CASE("a late report of one who still runs brings no measurement of one who has ended") {
+  Daemon daemon;
+  daemon.start();
+  (void)daemon.say(WorkerId(1), steps());
+  REQUIRE(daemon.turn.newest().compute_ms().contains(WorkerId(2)));
+  auto late = steps();
+  late.last_step = 2;
+  late.samples_total = 128;
+  (void)daemon.take(WorkerExitedItem{NodeId(1), {.report = 5, .worker = WorkerId(2), .exit_code = 1}},
+                    FromWorkerItem{NodeId(1), {.worker = WorkerId(1), .message = late}});
+  CHECK_FALSE(daemon.turn.newest().compute_ms().contains(WorkerId(2)));
+}
+
 TEST_CASE("a refused report leaves a note and no row; one of another node's worker is ignored") {
   Daemon daemon;
   daemon.start();

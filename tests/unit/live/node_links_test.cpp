@@ -95,12 +95,29 @@ TEST_CASE("a session that fell silent has been away since then") {
   CHECK(names.lost == std::vector<std::string>{"n2"});
 }
 
-TEST_CASE("of a name that was never a node nothing is lost; one that is expected may take its own time") {
+TEST_CASE("a session that closes before the loop has answered is lost as well, each time") {
   Names names;
-  const auto refused = names.session(1, "n", "a");
-  names.links.join(refused);
-  refused->close("refused by the loop");
+  for (const std::size_t number : {1U, 2U}) {
+    const auto session = names.session(number, "n", "a");
+    names.links.join(session);
+    session->close("before the answer");
+    names.beat();
+    names.beat();
+    CHECK(names.lost.size() == number - 1);
+    names.beat();
+    names.beat();
+    CHECK(names.lost.size() == number);
+  }
+  CHECK(names.lost == std::vector<std::string>{"n2", "n2"});
+}
+
+TEST_CASE("a node that is expected may take its own time, also where it has come and gone before the answer") {
+  Names names;
   names.links.expect("old", 4);
+  const auto session = names.session(1, "old", "a");
+  names.links.join(session);
+  for (int beat = 0; beat < 5; ++beat) names.beat();
+  session->close("before the answer");
   for (int beat = 0; beat < 4; ++beat) names.beat();
   CHECK(names.lost.empty());
   names.beat();

@@ -1,9 +1,9 @@
 #include "workers/agent/isolation/job_uids.hpp"
 
-#include <charconv>
 #include <sstream>
 
 #include "base/files/whole_file.hpp"
+#include "base/number_text.hpp"
 #include "workers/agent/system/proc_info.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -14,11 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr uid_t kLowest = 1'000;
 constexpr uid_t kHighest = 4'000'000'000;
-
-bool number_in(const std::string& text, uid_t& into) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 // By its status: the owner of its folder in /proc is root where it has made itself unreadable.
 bool has_user(const std::string& status, uid_t uid) {
@@ -35,11 +30,10 @@ bool has_user(const std::string& status, uid_t uid) {
 
 Result<UidRange> UidRange::parse(const std::string& text) {
   const std::size_t dash = text.find('-');
-  UidRange range;
-  if (dash == std::string::npos || !number_in(text.substr(0, dash), range.first) ||
-      !number_in(text.substr(dash + 1), range.last)) {
-    return invalid_argument("\"" + text + "\" is no range of users; write it as 200000-299999");
-  }
+  const auto first = parse_number<uid_t>(text.substr(0, dash));
+  const auto last = dash == std::string::npos ? std::nullopt : parse_number<uid_t>(text.substr(dash + 1));
+  if (!first || !last) return invalid_argument("\"" + text + "\" is no range of users; write it as 200000-299999");
+  const UidRange range{.first = *first, .last = *last};
   if (range.first < kLowest || range.last > kHighest || range.first > range.last) {
     return invalid_argument("the range " + text + " must ascend, from " + std::to_string(kLowest) + " to " +
                             std::to_string(kHighest) + " at most");

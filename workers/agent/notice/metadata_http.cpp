@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/number_text.hpp"
+
 namespace tidepool::agent {
 namespace {
 
@@ -126,9 +128,8 @@ Result<MetadataUrl> parse_metadata_url(const std::string& text) {
   }
   const auto colon = host.find(']') == std::string::npos ? host.find(':') : host.find(':', host.find(']'));
   if (colon != std::string::npos) {
-    const char* end = host.data() + host.size();
-    const auto [rest, error] = std::from_chars(host.data() + colon + 1, end, url.port);
-    if (error != std::errc{} || rest != end || url.port == 0) return wrong();
+    url.port = parse_number<std::uint16_t>(host.substr(colon + 1)).value_or(0);
+    if (url.port == 0) return wrong();
     host.resize(colon);
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

@@ -1,6 +1,5 @@
 #include "workers/agent/notice/notice_text.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -63,10 +63,9 @@ std::optional<Instant> time_of(std::string_view text) {
 }
 
 std::optional<Instant> end_of(std::string_view text, Instant since) {
-  std::int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && rest == text.data() + text.size() && number >= 0 && number < kLastTime) {
-    return number < kFirstTime ? since + Duration::seconds(number) : Instant::from_micros(number * 1'000'000);
+  const auto number = parse_number<std::int64_t>(text);
+  if (number && *number >= 0 && *number < kLastTime) {
+    return *number < kFirstTime ? since + Duration::seconds(*number) : Instant::from_micros(*number * 1'000'000);
   }
   if (const auto left = parse_duration(text); left.ok() && *left >= Duration()) return since + *left;
   return time_of(text);

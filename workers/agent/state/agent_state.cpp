@@ -27,6 +27,12 @@ void RecordedWorkers::forget(WorkerId worker) {
   unacknowledged.erase(worker);
 }
 
+void RecordedWorkers::confirm(WorkerId worker, std::size_t kept) {
+  unacknowledged.erase(worker);
+  if (const auto ended = exits.find(worker); ended != exits.end()) ended->second.detail.clear();
+  while (exits.size() > kept && !unacknowledged.contains(exits.begin()->first)) forget(exits.begin()->first);
+}
+
 AgentState::AgentState(AgentTimes times, RecordedWorkers history, std::uint64_t seed, Instant now)
     : times_(std::move(times)), history_(std::move(history)), now_(now), link_(times_, seed, now) {
   for (const WorkerId worker : history_.open()) living_.emplace(worker, Living{});
@@ -233,8 +239,7 @@ void AgentState::handle(api::ReportAck& order) {
     finished_.erase(worker);
     std::erase_if(audits_, [&](const api::FromWorkerReport& audit) { return audit.worker == worker; });
     act(RecordAck{worker});
-    history_.unacknowledged.erase(worker);
-    return;
+    return history_.confirm(worker);
   }
 }
 

@@ -1,5 +1,5 @@
 // What an agent knows and decides, without a process, socket or clock: facts go in, actions come out.
-// Its safety: a worker id is spawned at most once in the life of a state directory, and an exit is
+// Its safety: a worker id is spawned at most once in the life of a state directory (kOutcomesKept), and an exit is
 // reported until the daemon has acknowledged it. The caller carries the actions out in their order, so
 // a Record action is durable before the action that relies on it.
 #pragma once
@@ -25,10 +25,13 @@
 
 namespace tidepool::agent {
 
+// Workers that have ended whose outcome an agent knows, in memory and on disk, however long it runs.
+inline constexpr std::size_t kOutcomesKept = 100'000;
+
 // What the state directory remembers of earlier runs.
 struct RecordedWorkers {
   std::string cluster;                                // whose records these are; empty = no cluster's yet
-  std::set<WorkerId> started;                         // ever, ended or not
+  std::set<WorkerId> started;                         // ended or not
   std::map<WorkerId, std::int64_t> starts;            // StartWorker::started_at of those whose order has told it
   std::map<WorkerId, api::WorkerExitedReport> exits;  // of those that have ended
   std::set<WorkerId> unacknowledged;                  // exits that the daemon has not confirmed
@@ -38,6 +41,9 @@ struct RecordedWorkers {
   [[nodiscard]] std::set<WorkerId> open() const;
   // As if it had never been here.
   void forget(WorkerId worker);
+  // The daemon has its exit for good. Of that stays the outcome, with which a `start` that comes again is answered, and
+  // of the oldest beyond `kept` nothing: no daemon goes so far back.
+  void confirm(WorkerId worker, std::size_t kept = kOutcomesKept);
 };
 
 // --- facts --------------------------------------------------------------------------------------

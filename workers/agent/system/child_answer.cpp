@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "workers/agent/system/state_files.hpp"
@@ -21,18 +22,27 @@ using std::chrono::milliseconds;
 using Ended = ChildAnswer::Ended;
 constexpr milliseconds kSlice{100};
 
-Ended read_until_end(int fd, Clock::time_point deadline, const AnswerLimits& limits, std::string& text) {
+// Until the descriptor is readable; none: it is.
+std::optional<Ended> why_not_awaited(int fd, Clock::time_point deadline, const AnswerLimits& limits) {
   for (;;) {
     if (limits.gives_up && limits.gives_up()) return Ended::kGivenUp;
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
     if (left <= milliseconds(0)) return Ended::kLate;
     pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
     const auto wait = limits.gives_up ? std::min(left, kSlice) : left;
-    if (::poll(&entry, 1, static_cast<int>(wait.count())) <= 0) continue;  // nothing yet, or a signal of the agent's
+    if (::poll(&entry, 1, static_cast<int>(wait.count())) > 0) return std::nullopt;  // else a signal of the agent's
+  }
+}
+
+// A program may close its output long before its end, which its pidfd tells.
+Ended read_until_end(int fd, int pidfd, const AnswerLimits& limits, std::string& text) {
+  const auto deadline = Clock::now() + limits.within;
+  for (;;) {
+    if (const auto ended = why_not_awaited(fd, deadline, limits)) return *ended;
     std::array<char, 4096> bytes{};
     const ssize_t got = ::read(fd, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Ended::kItself;
+    if (got <= 0) return why_not_awaited(pidfd, deadline, limits).value_or(Ended::kItself);
     text.append(bytes.data(), static_cast<std::size_t>(got));
     if (text.size() > limits.text_max) text.erase(0, text.size() - limits.text_max);
   }
@@ -50,7 +60,7 @@ Result<ChildAnswer> ask_child(ChildSpec spec, const AnswerLimits& limits) {
   if (!child.ok()) return child.error();
   to_us.reset();
   ChildAnswer answer;
-  answer.ended = read_until_end(from_child.get(), Clock::now() + limits.within, limits, answer.text);
+  answer.ended = read_until_end(from_child.get(), child->pidfd.get(), limits, answer.text);
   if (answer.ended != Ended::kItself) ::kill(-child->pid, SIGKILL);
   answer.status = wait_for_end(child->pid);
   return answer;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/files/whole_file.hpp"
+#include "base/number_text.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -83,12 +84,9 @@ Result<std::vector<pid_t>> processes_where(const ProcessTest& wanted, const fs::
   std::error_code error;
   fs::directory_iterator entry(proc, error);
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    pid_t pid = 0;
-    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (bad != std::errc{} || stop != name.data() + name.size()) continue;
-    const auto stat = read_proc_stat(pid);
-    if (stat && wanted(entry->path(), *stat)) found.push_back(pid);
+    const auto pid = parse_number<pid_t>(entry->path().filename().string());
+    const auto stat = pid ? read_proc_stat(*pid) : std::nullopt;
+    if (stat && wanted(entry->path(), *stat)) found.push_back(*pid);
   }
   if (error) return io_error("which processes there are is not known: " + proc.string() + ": " + error.message());
   return found;

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "base/word_list.hpp"
+
 namespace tidepool::runtime {
 
 Result<DynamicLibrary> DynamicLibrary::open(const Wanted& wanted) {
@@ -28,9 +30,7 @@ Result<DynamicLibrary> DynamicLibrary::open(const Wanted& wanted) {
 }
 
 std::string DynamicLibrary::missing() const {
-  std::string names;
-  for (const std::string& name : missing_) names += (names.empty() ? "" : ", ") + name;
-  return names;
+  return word_list(missing_);
 }
 
 void* DynamicLibrary::address_of(const char* symbol) const {

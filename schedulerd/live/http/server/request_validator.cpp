@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
+#include "base/number_text.hpp"
 #include "schedulerd/live/http/headers/trimmed.hpp"
 
 namespace tidepool::live::http {
@@ -88,14 +88,9 @@ std::optional<Refusal> read_content_length(RequestHead& head) {
   if (count_of(head, "content-length") != 1) {
     return bad_request("BadContentLength", "Content-Length must be given once");
   }
-  const auto text = head.first("content-length");
-  std::uint64_t length = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return bad_request("BadContentLength", "Content-Length must be one number of decimal digits");
-  }
-  head.content_length = length;
-  return std::nullopt;
+  head.content_length = parse_number<std::uint64_t>(head.first("content-length"));
+  if (head.content_length) return std::nullopt;
+  return bad_request("BadContentLength", "Content-Length must be one number of decimal digits");
 }
 
 // RFC 9112 section 6: one framing, said once.
