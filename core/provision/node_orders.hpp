@@ -58,12 +58,17 @@ class NodeOrders {
   [[nodiscard]] int room_of(const NodePool& pool) const;
   [[nodiscard]] std::vector<std::pair<const NodePool*, int>> nodes_soon(const MayBuy& may_buy) const;
   [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
+  // With so many nodes more, of which so many are of spot pools, these would be too large a share of all.
+  [[nodiscard]] bool is_beyond_spot_share(int spot, int nodes) const;
   [[nodiscard]] std::string free_name(const std::string& pool);
   [[nodiscard]] bool is_up(const std::string& name) const;
   // The cheapest nodes that give room for the workers of the gang that lack it on slots of the type; none if there are
   // not enough.
   [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const GangNeed& need, const std::string& type,
                                                        const MayBuy& may_buy) const;
+  // Whatever the share of spot nodes is, with at most so many of these.
+  [[nodiscard]] std::vector<const PoolSpec*> cheapest_for(const GangNeed& need, const std::string& type,
+                                                          const MayBuy& may_buy, int spot_most) const;
   // Those of the type on which the gang costs least.
   struct Purchase {
     std::string type;

@@ -503,7 +503,11 @@ TEST_CASE("spot nodes stay within their share, and a job's price cap and slot ty
   const auto said = story.plan();
   REQUIRE(said.size() == 4);
   const auto of_spot = std::count_if(said.begin(), said.end(), [](const auto& any) { return any.starts_with("spot"); });
-  CHECK(of_spot <= 2);
+  CHECK(of_spot == 2);  // the other two, which come with them, count
+
+  PoolStory alone({spot}, 0.5);
+  alone.submit({.min = 8, .max = 8});
+  CHECK(alone.plan().empty());
 
   PoolStory capped;
   capped.submit({.min = 1, .max = 1, .price_cap = Money::micros(500'000)});
