@@ -38,6 +38,11 @@ NodeOrders::NodeOrders(const ClusterState& state, Instant now)
   });
 }
 
+void NodeOrders::order(NodeIntent intent, const Reason& reason) {
+  std::visit([&](const auto& any) { ordered_.insert(any.request); }, intent);
+  planned_.push_back({std::move(intent), reason});
+}
+
 void NodeOrders::create(const PoolSpec& spec, const Reason& reason) {
   order(CreateNodeIntent{.pool = spec.name, .request = next_request_++, .name = free_name(spec.name)}, reason);
   ++created_[spec.name];
@@ -153,6 +158,14 @@ int NodeOrders::within_bounds(const NodePool& pool, int nodes) const {
 int NodeOrders::created(const std::string& pool) const {
   const auto more = created_.find(pool);
   return more == created_.end() ? 0 : more->second;
+}
+
+std::vector<const PoolNode*> NodeOrders::staying_in(const PoolSpec& spec) const {
+  std::vector<const PoolNode*> nodes;
+  for (const auto& [request, mine] : state_.pools.nodes) {
+    if (mine.pool == spec.name && !mine.is_leaving() && !ordered_.contains(request)) nodes.push_back(&mine);
+  }
+  return nodes;
 }
 
 int NodeOrders::count(const PoolSpec& spec) const {

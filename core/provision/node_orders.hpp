@@ -35,7 +35,7 @@ class NodeOrders {
   [[nodiscard]] bool any() const { return !planned_.empty(); }
   [[nodiscard]] std::vector<PlannedNode> take() && { return std::move(planned_); }
 
-  void order(NodeIntent intent, const Reason& reason) { planned_.push_back({std::move(intent), reason}); }
+  void order(NodeIntent intent, const Reason& reason);
   void create(const PoolSpec& spec, const Reason& reason);
   // So many nodes that the pool has at least.
   void fill_up(const NodePool& pool);
@@ -50,6 +50,8 @@ class NodeOrders {
 
   // Nodes of the pool that this decision asks for.
   [[nodiscard]] int created(const std::string& pool) const;
+  // Nodes of the pool that are not on their way out, and that this decision does not send there.
+  [[nodiscard]] std::vector<const PoolNode*> staying_in(const PoolSpec& spec) const;
   // Of so many nodes more, those that the pool may have as of now.
   [[nodiscard]] int within_bounds(const NodePool& pool, int nodes) const;
 
@@ -88,6 +90,7 @@ class NodeOrders {
   std::vector<PlannedNode> planned_;
   std::map<std::string, int> created_;  // by this decision, by pool
   std::set<std::string> names_;         // given to them
+  std::set<NodeRequest> ordered_;       // that it asks for, or that go by it
 };
 
 [[nodiscard]] bool waits_for_slots(const Job& job);

@@ -476,6 +476,28 @@ TEST_CASE("a node that holds workers is not emptied while one of its pool holds 
   CHECK(said.front().starts_with("gpu-2: given back"));
 }
 
+TEST_CASE("a pool that may have fewer nodes empties those that hold least, and none for one that is still to come") {
+  PoolStory story({gpu_pool(3)});
+  const JobId job = story.submit({.min = 2, .max = 2});
+  REQUIRE(story.plan().size() == 1);
+  story.joins(1);
+  story.settle(job);
+  const JobId other = story.submit({.min = 4, .max = 4});
+  REQUIRE(story.plan().size() == 2);
+  story.joins(2);
+  story.learn(core::PoolsConfigured{1, {gpu_pool(2)}});
+  CHECK(story.plan().empty());  // gpu-3 may never come
+  story.learn(core::JobCancelRequested{other});
+  (void)story.plan();
+  story.joins(3);
+  const auto said = story.plan();
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.front() == "gpu-3: emptied: the pool has 3 nodes and may have 2");
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  CHECK(story.asked(2).state == core::PoolNodeState::kJoined);
+  CHECK(story.job(job).state() == core::JobState::kRunning);
+}
+
 TEST_CASE("nodes of a pool that is no longer configured stay, and can be removed when they are lost") {
   PoolStory story;
   story.submit({.min = 1, .max = 1});
