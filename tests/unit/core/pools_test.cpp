@@ -385,7 +385,7 @@ TEST_CASE("a node that its pool empties stays if its drain is cancelled, and hol
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
 }
 
-TEST_CASE("to undrain a node is not proposed once its provider is told to end it") {
+TEST_CASE("a node that its provider is told to end is not waited for, and to undrain it is not proposed") {
   PoolStory story({gpu_pool(1)});
   const JobId first = story.submit({.min = 1, .max = 1});
   REQUIRE(story.plan().size() == 1);
@@ -405,7 +405,11 @@ TEST_CASE("to undrain a node is not proposed once its provider is told to end it
   (void)story.plan();
   REQUIRE(story.asked(1).state == core::PoolNodeState::kReleasing);
   REQUIRE(story.state().find_node(node)->state == core::NodeState::kUp);
-  CHECK(undrains_proposed(story.submit({.min = 1, .max = 1})) == 0);
+  const JobId last = story.submit({.min = 1, .max = 1});
+  CHECK(undrains_proposed(last) == 0);
+  CHECK(core::explain(story.state(), last).summary ==
+        "waits for nodes: it needs 1 slot, and those that are there have room for 0; with all that its pools may have "
+        "there is room for 2");
 }
 
 TEST_CASE("a gang of one type of slot counts with the room and the nodes of one type only") {
