@@ -241,6 +241,9 @@ TEST_CASE("where no pool makes nodes for a job its evidence says why") {
         none + "its nodes have 2 slots, and a worker needs 4");
   CHECK(told([](core::JobSpec& spec) { spec.scaling.price_cap = Money::micros(500'000); }) ==
         none + "its price is above scaling.price_cap");
+  core::ClusterState state = story.state();
+  state.pools.pools.at("gpu").retired = true;
+  CHECK(core::explain(state, job).evidence.back() == "pool gpu is no longer configured, so no more nodes of it come");
 }
 
 TEST_CASE("a job that only spot nodes would suit is told of their share") {
