@@ -105,13 +105,25 @@ Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) 
   return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
 }
 
+// All nodes that are drained are given back by their pools: to wait for these, or to undrain them, is of no use.
+bool only_pools_drain(const ClusterState& state) {
+  return std::all_of(state.nodes.begin(), state.nodes.end(), [&](const auto& any) {
+    return any.second.state != NodeState::kUp || !any.second.drain || state.pools.gives_back(any.first);
+  });
+}
+
 // What the pool has too little of, as it is now. Where it has enough again, the next decision says so.
 Reason sized_now(const ClusterState& state, const Job& job, Reason reason) {
   const bool is_of_pool = is_any_of<reason::NeverFits, reason::NoNodeMatches, reason::NodesDrain>(reason);
   if (!is_of_pool || job.state() != JobState::kPending) return reason;
   const int workers = empty_cluster_capacity(state, job);
   if (workers >= job.spec.elastic.sizes.front()) return reason;
-  return never_fits(state, job, workers * job.spec.gpus_per_worker, !job.spec.slot_types.empty());
+  const int cluster = workers * job.spec.gpus_per_worker;
+  const bool typed = !job.spec.slot_types.empty();
+  Reason now = never_fits(state, job, cluster, typed);
+  const bool is_drain = is_any_of<reason::NodesDrain>(now) && !asks_by_labels_or_memory(job.spec);
+  if (!is_drain || !only_pools_drain(state)) return now;
+  return reason::NeverFits{.needed = job.spec.smallest_slots(), .cluster = cluster, .typed = typed};
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "core/explain/pool_evidence.hpp"
 
+#include "base/byte_size.hpp"
 #include "core/provision/node_room.hpp"
+#include "core/state/node_constraints.hpp"
+#include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -34,24 +38,84 @@ std::string wanted(const ClusterState& state, const PoolWish& wish) {
          wish.pool + (wish.word.empty() ? "" : ": " + policy_words(wish.word, wish.numbers));
 }
 
+// Requires: the job may be on none of its nodes.
+std::string why_none(const JobSpec& job, const PoolSpec& pool) {
+  const Node node = node_to_be(pool);
+  if (job.placement.exclusive) return "none is made for jobs with placement.exclusive";
+  if (has_strict_topology(job)) return "none is made for jobs with a strict topology.strategy";
+  if (!takes_slot_type(job.slot_types, pool.slot_type)) {
+    return pool.slot_type.empty() ? "its configuration has no slot_type" : "its slots are of type " + pool.slot_type;
+  }
+  if (memory_asked_per_slot(job) > *node.memory_per_slot) {
+    return !pool.memory_per_slot ? "its configuration has no memory_per_slot"
+                                 : "its memory_per_slot is " + rounded_byte_size(*pool.memory_per_slot);
+  }
+  if (!matches(node, job.placement.selector)) return "what labels its nodes have is known once they have joined";
+  const int each = job.gpus_per_worker;
+  if (pool.slots_per_node < each * job.elastic.group) {
+    return "its nodes have " + counted(pool.slots_per_node, "slot") + ", and " +
+           (has_groups(job) ? "a group" : "a worker") + " needs " + grouped(each * job.elastic.group);
+  }
+  return "its price is above scaling.price_cap";
+}
+
+void add_unsuited(const ClusterState& state, const Job& job, std::vector<std::string>& lines) {
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (!pool.retired) lines.push_back("pool " + name + " makes no node for it: " + why_none(job.spec, pool.spec));
+  }
+}
+
+struct PoolSize {
+  int spot = 0;
+  int all = 0;
+};
+PoolSize size_of(const NodePools& pools) {
+  PoolSize size;
+  for (const auto& [name, pool] : pools.pools) {
+    const int nodes = pools.count(name);
+    size.all += nodes;
+    if (pool.spec.spot) size.spot += nodes;
+  }
+  return size;
+}
+
+// "pool gpu has 1 node of 2 slots and may have 4 nodes"
+std::string bounds(const ClusterState& state, const NodePool& pool) {
+  const std::string& name = pool.spec.name;
+  const int nodes = state.pools.count(name);
+  if (pool.retired) return "pool " + name + " is no longer configured, so no more nodes of it come";
+  if (nodes >= pool.spec.max) return "pool " + name + " has " + counted(nodes, "node") + ", as many as it may have";
+  return "pool " + name + " has " + counted(nodes, "node") + " of " + counted(pool.spec.slots_per_node, "slot") +
+         " and may have " + counted(pool.spec.max, "node");
+}
+
+// "pool spot gets no node alone: spot_share is 0.7, and 0 of 0 nodes of pools are of spot pools"
+std::string share_used(const NodePools& pools, const std::string& name) {
+  const PoolSize size = size_of(pools);
+  return "pool " + name + " gets no node alone: spot_share is " + decimal(pools.spot_share) + ", and " +
+         grouped(size.spot) + " of " + counted(size.all, "node") + " of pools are of spot pools";
+}
+
 }  // namespace
+
+bool spot_share_binds(const NodePools& pools, const PoolSpec& spec) {
+  const PoolSize size = size_of(pools);
+  return spec.spot && pools.spot_share < 1 && size.spot + 1 > pools.spot_share * (size.all + 1);
+}
 
 std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job) {
   std::vector<std::string> lines;
   if (job.state() != JobState::kPending) return lines;
+  bool any_suits = false;
   for (const auto& [name, pool] : state.pools.pools) {
     if (!suits(job, pool.spec)) continue;
+    any_suits = any_suits || !pool.retired;
     for (const auto& [request, node] : state.pools.nodes) {
       const bool comes = node.is_coming();
       if (node.pool == name && comes) lines.push_back(on_its_way(state, node, pool.spec));
     }
-    const int nodes = state.pools.count(name);
-    if (nodes >= pool.spec.max) {
-      lines.push_back("pool " + name + " has " + counted(nodes, "node") + ", as many as it may have");
-    } else if (!pool.retired) {
-      lines.push_back("pool " + name + " has " + counted(nodes, "node") + " of " +
-                      counted(pool.spec.slots_per_node, "slot") + " and may have " + counted(pool.spec.max, "node"));
-    }
+    lines.push_back(bounds(state, pool));
+    if (!pool.retired && spot_share_binds(state.pools, pool.spec)) lines.push_back(share_used(state.pools, name));
     const PoolWish* wish = state.deployment.active ? state.deployment.wish_for(name) : nullptr;
     if (wish != nullptr) lines.push_back(wanted(state, *wish));
     if (pool.backoff.failures > 0) lines.push_back(failing(state, pool));
@@ -59,6 +123,7 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
       if (node.pool == name && lacks_another(node, pool)) lines.push_back(kept_for_another(node));
     }
   }
+  if (!any_suits) add_unsuited(state, job, lines);
   return lines;
 }
 

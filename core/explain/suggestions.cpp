@@ -11,6 +11,7 @@
 
 #include "base/calendar.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/explain/pool_evidence.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/victim_evidence.hpp"
 #include "core/explain/wait_bounds.hpp"
@@ -277,6 +278,18 @@ void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) 
   }
 }
 
+// What keeps pools that suit the job from making nodes.
+void suggest_pool_repairs(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (pool.retired || !suits(job, pool.spec)) continue;
+    if (pool.backoff.failures > 0) out.advice.push_back(advice_for_admin("mend what pool " + name + " fails with"));
+    if (spot_share_binds(state.pools, pool.spec)) {
+      out.advice.push_back(
+          advice_for_admin("raise spot_share of the pools, which is " + decimal(state.pools.spot_share)));
+    }
+  }
+}
+
 void suggest_never_fits(const ClusterState& state, const Job& job, const reason::NeverFits& why, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int room = std::max(why.cluster, why.with_pools.value_or(0));
@@ -367,6 +380,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
                 reason::WaitingForNodes, reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
+  if (is_any_of<reason::NoNodes>(why)) suggest_pool_repairs(state, job, out);
   append_new(told_by(state, job, why), out.advice);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append_new(told_by(state, job, out.chosen->reason), out.advice);

@@ -34,11 +34,11 @@ SlotCounts slots_there(const ClusterState& state, const Job& job) {
   return slots;
 }
 
-// Nodes of the pool that have not joined and may be asked for, or have been.
+// Nodes of the pool that have not joined and may be asked for, or have been; in place of those that leave, too.
 int nodes_to_come(const ClusterState& state, const NodePool& pool) {
   int joined = 0;
   for (const auto& [request, node] : state.pools.nodes) {
-    if (node.pool == pool.spec.name && !node.is_coming()) ++joined;
+    if (node.pool == pool.spec.name && node.state == PoolNodeState::kJoined) ++joined;
   }
   return pool.retired ? 0 : std::max(0, pool.spec.max - joined);
 }
@@ -95,17 +95,39 @@ void tell_pools(const ClusterState& state, const Job& job, reason::DomainsTooSma
   if (!workers.empty()) why.with_pools = std::max(why.room, most * job.spec.gpus_per_worker);
 }
 
+// Nodes that are on their way; where none is, a pool that fails to make one.
 void tell_coming(const ClusterState& state, const Job& job, reason::NoNodes& why) {
   for (const auto& [name, pool] : state.pools.pools) {
     if (!suits(job, pool.spec)) continue;
     const auto coming = std::count_if(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& entry) {
       return entry.second.pool == pool.spec.name && entry.second.is_coming();
     });
-    if (coming == 0) continue;
+    const bool fails = !pool.retired && pool.backoff.failures > 0;
+    if (coming == 0 && (why.coming || !fails)) continue;
     why.coming = static_cast<int>(coming);
     why.word = name;
-    return;
+    if (coming > 0) return;
   }
+}
+
+// It may take workers again: it is away, or closed, and its pool does not give it back.
+bool may_come_back(const ClusterState& state, const Node& node) {
+  const PoolNode* mine = state.pools.find_node(node.id);
+  return !state.has_gone(node) && (mine == nullptr || !mine->is_leaving());
+}
+
+// No node is there that could come back, and all that pools may have are too few.
+std::optional<Reason> beyond_all_pools(const ClusterState& state, const Job& job) {
+  const bool any_pool = std::any_of(state.pools.pools.begin(), state.pools.pools.end(),
+                                    [](const auto& any) { return !any.second.retired; });
+  const bool any_back = std::any_of(state.nodes.begin(), state.nodes.end(),
+                                    [&](const auto& any) { return may_come_back(state, any.second); });
+  if (!any_pool || any_back) return std::nullopt;
+  const Reason never = never_fits(state, job, 0, !job.spec.slot_types.empty());
+  if (!is_any_of<reason::NeverFits>(never)) return std::nullopt;
+  reason::NeverFits why = *reason_as<reason::NeverFits>(never);
+  tell_room(state, job, why);
+  return why.with_pools.value_or(0) < why.needed ? std::optional<Reason>(why) : std::nullopt;
 }
 
 // Whatever its nodes cost.
@@ -171,6 +193,9 @@ std::string listed_types(const std::vector<std::string>& types) {
 Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
   if (job.state() != JobState::kPending || !waits_for_slots(reason)) return reason;
   if (auto capped = above_cap(state, job)) return *std::move(capped);
+  if (is_any_of<reason::NoNodes>(reason)) {
+    if (auto never = beyond_all_pools(state, job)) return *std::move(never);
+  }
   if (const auto* outbid = reason_as<reason::PriceWait>(reason)) {
     const int free = slots_free_for(state, job);
     if (free < job.spec.smallest_slots() && is_kept_out_by_closed(state, job)) {

@@ -12,6 +12,13 @@
 #include "core/tenants/start_limits.hpp"
 
 namespace tidepool::core {
+namespace {
+
+int spot_in(const std::vector<const PoolSpec*>& nodes) {
+  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [](const PoolSpec* spec) { return spec->spot; }));
+}
+
+}  // namespace
 
 bool waits_for_slots(const Job& job) {
   return job.state() == JobState::kPending && !job.requests.cancel && !job.requests.suspend && !is_withheld(job) &&
@@ -29,6 +36,11 @@ NodeOrders::NodeOrders(const ClusterState& state, Instant now)
     return std::tie(one->spec.price_per_slot_hour, one->spec.name) <
            std::tie(other->spec.price_per_slot_hour, other->spec.name);
   });
+}
+
+void NodeOrders::order(NodeIntent intent, const Reason& reason) {
+  std::visit([&](const auto& any) { ordered_.insert(any.request); }, intent);
+  planned_.push_back({std::move(intent), reason});
 }
 
 void NodeOrders::create(const PoolSpec& spec, const Reason& reason) {
@@ -148,6 +160,14 @@ int NodeOrders::created(const std::string& pool) const {
   return more == created_.end() ? 0 : more->second;
 }
 
+std::vector<const PoolNode*> NodeOrders::staying_in(const PoolSpec& spec) const {
+  std::vector<const PoolNode*> nodes;
+  for (const auto& [request, mine] : state_.pools.nodes) {
+    if (mine.pool == spec.name && !mine.is_leaving() && !ordered_.contains(request)) nodes.push_back(&mine);
+  }
+  return nodes;
+}
+
 int NodeOrders::count(const PoolSpec& spec) const {
   return state_.pools.count(spec.name) + created(spec.name);
 }
@@ -158,17 +178,19 @@ int NodeOrders::room_of(const NodePool& pool) const {
   return std::max(0, pool.spec.max - count(pool.spec));
 }
 
-// So many more nodes of spot pools would be too large a share of all.
 int NodeOrders::within_spot_share(const NodePool& pool, int nodes) const {
-  if (!pool.spec.spot || state_.pools.spot_share >= 1) return nodes;
-  int spot = 0;
-  int all = 0;
+  while (pool.spec.spot && nodes > 0 && is_beyond_spot_share(nodes, nodes)) --nodes;
+  return nodes;
+}
+
+bool NodeOrders::is_beyond_spot_share(int spot, int nodes) const {
+  if (state_.pools.spot_share >= 1) return false;
+  int all = nodes;
   for (const NodePool* any : by_price_) {
     all += count(any->spec);
     if (any->spec.spot) spot += count(any->spec);
   }
-  while (nodes > 0 && spot + nodes > state_.pools.spot_share * (all + nodes)) --nodes;
-  return nodes;
+  return spot > state_.pools.spot_share * all;
 }
 
 std::string NodeOrders::free_name(const std::string& pool) {
@@ -185,8 +207,25 @@ bool NodeOrders::is_up(const std::string& name) const {
                      [&](const auto& any) { return any.second.name == name && any.second.state == NodeState::kUp; });
 }
 
+// Those of other pools that come with them count for the share of spot nodes. Each pool is asked about once.
 std::vector<const PoolSpec*> NodeOrders::nodes_for(const GangNeed& need, const std::string& type,
                                                    const MayBuy& may_buy) const {
+  std::map<std::string, bool> known;
+  const auto may_buy_once = [&](const NodePool& pool) {
+    const auto [answer, is_first] = known.try_emplace(pool.spec.name, false);
+    if (is_first) answer->second = may_buy(pool);
+    return answer->second;
+  };
+  auto nodes = cheapest_for(need, type, may_buy_once, INT32_MAX);
+  for (int spot = spot_in(nodes); spot > 0 && is_beyond_spot_share(spot, static_cast<int>(nodes.size()));
+       spot = spot_in(nodes)) {
+    nodes = cheapest_for(need, type, may_buy_once, spot - 1);
+  }
+  return nodes;
+}
+
+std::vector<const PoolSpec*> NodeOrders::cheapest_for(const GangNeed& need, const std::string& type,
+                                                      const MayBuy& may_buy, int spot_most) const {
   const Job& job = *need.job;
   // Whole groups lack, so what is beside whole groups already and less than one counts with what comes.
   int workers = need.workers - room_.workers_of(job, type) - room_.workers_over(job, type);
@@ -195,8 +234,10 @@ std::vector<const PoolSpec*> NodeOrders::nodes_for(const GangNeed& need, const s
     if (workers <= 0) break;
     const int each = room_.workers_on_more(job, pool->spec);
     if (each == 0 || !suits(job, pool->spec) || !room_.may_be_of(pool->spec, type) || !may_buy(*pool)) continue;
-    const int more = within_bounds(*pool, (workers + each - 1) / each);
+    const int most = pool->spec.spot ? std::min(room_of(*pool), spot_most) : room_of(*pool);
+    const int more = std::min(most, (workers + each - 1) / each);
     nodes.insert(nodes.end(), static_cast<std::size_t>(more), &pool->spec);
+    if (pool->spec.spot) spot_most -= more;
     workers -= more * each;
   }
   if (workers > 0) nodes.clear();

@@ -35,7 +35,7 @@ class NodeOrders {
   [[nodiscard]] bool any() const { return !planned_.empty(); }
   [[nodiscard]] std::vector<PlannedNode> take() && { return std::move(planned_); }
 
-  void order(NodeIntent intent, const Reason& reason) { planned_.push_back({std::move(intent), reason}); }
+  void order(NodeIntent intent, const Reason& reason);
   void create(const PoolSpec& spec, const Reason& reason);
   // So many nodes that the pool has at least.
   void fill_up(const NodePool& pool);
@@ -50,6 +50,8 @@ class NodeOrders {
 
   // Nodes of the pool that this decision asks for.
   [[nodiscard]] int created(const std::string& pool) const;
+  // Nodes of the pool that are not on their way out, and that this decision does not send there.
+  [[nodiscard]] std::vector<const PoolNode*> staying_in(const PoolSpec& spec) const;
   // Of so many nodes more, those that the pool may have as of now.
   [[nodiscard]] int within_bounds(const NodePool& pool, int nodes) const;
 
@@ -58,12 +60,17 @@ class NodeOrders {
   [[nodiscard]] int room_of(const NodePool& pool) const;
   [[nodiscard]] std::vector<std::pair<const NodePool*, int>> nodes_soon(const MayBuy& may_buy) const;
   [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
+  // With so many nodes more, of which so many are of spot pools, these would be too large a share of all.
+  [[nodiscard]] bool is_beyond_spot_share(int spot, int nodes) const;
   [[nodiscard]] std::string free_name(const std::string& pool);
   [[nodiscard]] bool is_up(const std::string& name) const;
   // The cheapest nodes that give room for the workers of the gang that lack it on slots of the type; none if there are
   // not enough.
   [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const GangNeed& need, const std::string& type,
                                                        const MayBuy& may_buy) const;
+  // Whatever the share of spot nodes is, with at most so many of these.
+  [[nodiscard]] std::vector<const PoolSpec*> cheapest_for(const GangNeed& need, const std::string& type,
+                                                          const MayBuy& may_buy, int spot_most) const;
   // Those of the type on which the gang costs least.
   struct Purchase {
     std::string type;
@@ -83,6 +90,7 @@ class NodeOrders {
   std::vector<PlannedNode> planned_;
   std::map<std::string, int> created_;  // by this decision, by pool
   std::set<std::string> names_;         // given to them
+  std::set<NodeRequest> ordered_;       // that it asks for, or that go by it
 };
 
 [[nodiscard]] bool waits_for_slots(const Job& job);

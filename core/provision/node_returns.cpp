@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace tidepool::core {
 
@@ -18,6 +20,7 @@ bool NodeReturns::any_lacks_another() const {
 
 void NodeReturns::let_go() {
   for (const auto& [request, node] : turn_.state.pools.nodes) let_go(node);
+  for (const NodePool* pool : turn_.orders.by_price()) shrink(*pool);
 }
 
 void NodeReturns::let_go(const PoolNode& mine) {
@@ -27,20 +30,33 @@ void NodeReturns::let_go(const PoolNode& mine) {
     const Duration left = std::max(Duration(), *mine.ends_at - turn_.now);
     return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});
   }
-  const int staying = turn_.state.pools.staying(mine.pool) - leaving_[mine.pool];
-  if (staying > pool.spec.max) {
-    return empty(mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
-  }
+  const auto staying = static_cast<int>(turn_.orders.staying_in(pool.spec).size());
   const bool is_kept = staying <= turn_.wishes.least_of(pool) || turn_.orders.room().held().contains(mine.node);
   if (!is_idle(mine) || is_kept) return;
   if (is_joined_by_others(mine) || awaits_another(mine, pool)) return;
-  ++leaving_[mine.pool];
   turn_.orders.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
                      why_given_back(mine, pool, staying));
 }
 
+// The newest of those that hold least go. One that is still to come holds nothing: it goes once it has joined.
+void NodeReturns::shrink(const NodePool& pool) {
+  if (pool.retired) return;
+  std::vector<const PoolNode*> nodes = turn_.orders.staying_in(pool.spec);
+  auto staying = static_cast<int>(nodes.size());
+  const auto coming = static_cast<int>(std::erase_if(nodes, [](const PoolNode* mine) { return mine->is_coming(); }));
+  std::erase_if(nodes, [](const PoolNode* mine) { return mine->away_since.has_value(); });
+  const auto held = [&](const PoolNode& mine) { return turn_.state.find_node(mine.node)->slots_held(); };
+  std::sort(nodes.begin(), nodes.end(), [&](const PoolNode* one, const PoolNode* other) {
+    return std::pair(held(*one), other->request) < std::pair(held(*other), one->request);
+  });
+  const auto surplus = static_cast<std::size_t>(std::max(0, staying - coming - pool.spec.max));
+  nodes.resize(std::min(nodes.size(), surplus));
+  for (const PoolNode* mine : nodes) {
+    empty(*mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying--, .max = pool.spec.max});
+  }
+}
+
 void NodeReturns::empty(const PoolNode& mine, Duration within, const Reason& reason) {
-  ++leaving_[mine.pool];
   turn_.orders.order(EmptyNodeIntent{.request = mine.request, .name = mine.name, .within = within}, reason);
 }
 

@@ -5,9 +5,6 @@
 // coming, or has failed to come for the first time and is asked for again.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "core/provision/provision_turn.hpp"
 
 namespace tidepool::core {
@@ -26,6 +23,7 @@ class NodeReturns {
 
  private:
   void let_go(const PoolNode& mine);
+  void shrink(const NodePool& pool);
   void empty(const PoolNode& mine, Duration within, const Reason& reason);
   [[nodiscard]] bool is_idle(const PoolNode& mine) const;
   [[nodiscard]] bool is_joined_by_others(const PoolNode& mine) const;
@@ -33,7 +31,6 @@ class NodeReturns {
   [[nodiscard]] Reason why_given_back(const PoolNode& mine, const NodePool& pool, int staying) const;
 
   ProvisionTurn& turn_;
-  std::map<std::string, int> leaving_;  // by this decision, by pool
 };
 
 }  // namespace tidepool::core

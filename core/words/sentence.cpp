@@ -179,8 +179,9 @@ std::string text_of(const SuspendedByUser& why) {
                      : "suspended on request";
 }
 std::string text_of(const NoNodes& why) {
-  const int coming = why.coming.value_or(0);
-  if (coming == 0) return "waits: no node has joined, or all are lost";
+  if (!why.coming) return "waits: no node has joined, or all are lost";
+  const int coming = *why.coming;
+  if (coming == 0) return "waits for a node of pool " + why.word + ", which has failed to make one";
   return "waits for " + (coming == 1 ? "a node" : counted(coming, "node")) + " of pool " + why.word +
          (coming == 1 ? ", which is" : ", which are") + " on the way";
 }

@@ -68,7 +68,11 @@ def manifest_of(call: dict) -> str:
 
 def create(call: dict) -> dict:
     settings, request = call["settings"], call["request"]
-    pod = json.loads(kubectl(settings, "create", "--dry-run=client", "-o", "json", "-f", "-", given=manifest_of(call)))
+    seen = kubectl(settings, "create", "--dry-run=client", "-o", "json", "-f", "-", given=manifest_of(call))
+    try:
+        pod = json.loads(seen)
+    except ValueError as error:  # kubectl prints one object after the other
+        raise Refused("the manifest describes several objects, and must describe one Pod") from error
     if pod.get("kind") != "Pod":
         raise Refused(f"the manifest describes a {pod.get('kind')}, and must describe one Pod")
     if pod["spec"].get("restartPolicy", "Always") != "Never":

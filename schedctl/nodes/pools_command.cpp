@@ -34,7 +34,14 @@ NodeCounts counts_of(const json& pool) {
   return counts;
 }
 
+// One that no request of this daemon has made has no name.
+std::string called(const json& node) {
+  const std::string name = text_at(node, "/name");
+  return name.empty() ? text_at(node, "/provider_id", "-") : name;
+}
+
 std::string note_of(const json& node, std::string_view now) {
+  if (text_at(node, "/name").empty()) return "was not asked for, so it is ended";
   const auto since = [&](const char* pointer) { return utc_beside(text_at(node, pointer), now); };
   if (!text_at(node, "/away_since").empty()) return "its agent is away since " + since("/away_since");
   if (text_at(node, "/state") == "joined" && !text_at(node, "/idle_since").empty()) {
@@ -64,7 +71,7 @@ std::string nodes_of(const json& pools, const Style& style) {
   for (const auto& pool : pools) {
     for (const auto& node : list_at(pool, "/nodes")) {
       any = true;
-      table.add({text_at(node, "/name"), text_at(pool, "/name"), text_at(node, "/state"),
+      table.add({called(node), text_at(pool, "/name"), text_at(node, "/state"),
                  time_beside(text_at(node, "/since"), style.now), text_at(node, "/provider_id", "-"),
                  note_of(node, style.now)});
     }
@@ -107,7 +114,7 @@ std::string problems_of(const json& pools, const Style& style) {
     if (!listing.is_null()) lines += list_problem_line(name, listing, style);
     for (const auto& node : list_at(pool, "/nodes")) {
       if (node.at("problem").is_null()) continue;
-      lines += problem_line("ending " + text_at(node, "/name"), node.at("problem"), style);
+      lines += problem_line("ending " + called(node), node.at("problem"), style);
     }
   }
   return lines.empty() ? "" : "\n" + lines;

@@ -156,6 +156,13 @@ void read_pools(const SimAsked& asked, sim::SimOptions& options) {
     if (!pool) fail(kExitUsage, pool.error().message);
     options.pools.pools.push_back(*std::move(pool));
   }
+  const bool any_steady = std::any_of(options.pools.pools.begin(), options.pools.pools.end(),
+                                      [](const sim::PoolModel& pool) { return !pool.spec.spot; });
+  if (!asked.pools.empty() && !any_steady && options.pools.spot_share < 1) {
+    fail(kExitUsage,
+         "--spot-share below 1 keeps all nodes of these pools back, which are spot; leave it out, or give a --pool "
+         "that is not spot, too");
+  }
   const auto rule = studies::provision_rule_of(options.provision);
   if (!rule) fail(kExitUsage, "--provision: " + rule.error().message);
   if (!asked.pools.empty()) {
@@ -298,7 +305,7 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
   command.add_option("--curve", asked.curve, "SIGMA,KAPPA of how they speed up; if not given 0.05,0.0005");
   command.add_option("--type-speed", asked.type_speeds, "how fast slots of a type compute: v100=1,p100=0.6");
   command
-      .add_option("--pool", asked.pools, "nodes that come and go: slots=8,max=16,lead=3m (docs/fidelity.md); repeat")
+      .add_option("--pool", asked.pools, "nodes that come and go: slots=8,max=16,lead=3m (docs/providers.md); repeat")
       ->allow_extra_args(false);
   command.add_option("--provision", options.provision, "by which rule: built-in, or threshold:60s")
       ->capture_default_str();

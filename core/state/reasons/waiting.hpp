@@ -228,7 +228,7 @@ struct SuspendedByUser {
   static constexpr void fields(auto& self, auto&& at) { at("resumes", self.resumes); }
 };
 struct NoNodes {
-  std::optional<int> coming = {};  // nodes of a pool that are on their way
+  std::optional<int> coming = {};  // nodes of a pool that are on their way; 0: it has failed to make one
   std::string word = {};           // that pool
   static constexpr Traits kTraits{"NoNodes", ReasonCategory::kWaiting};
   bool operator==(const NoNodes&) const = default;

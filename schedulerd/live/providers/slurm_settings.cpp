@@ -46,6 +46,15 @@ bool is_list_of_texts(const json& value) {
          std::all_of(value.begin(), value.end(), [](const json& entry) { return entry.is_string(); });
 }
 
+// The script runs its first line in place of itself.
+void check_start(const std::string& start, ObjectReader& in) {
+  const auto last = start.find_last_not_of(" \r\n\t");
+  if (last == std::string::npos || start.find('\n') > last) return;
+  in.fail("settings", "Invalid",
+          "has a \"start\" of several lines, of which only the first would run: write one command, such as "
+          "sh -c \"module load cuda && exec agentd join ...\"");
+}
+
 void check_options(const json& options, ObjectReader& in) {
   for (const json& option : options) {
     if (!option.is_string()) continue;
@@ -67,6 +76,7 @@ void check_slurm_settings(const ProviderFields& fields, ObjectReader& in) {
     if (settings.contains(name) && settings[name].is_string()) continue;
     in.fail("settings", "Missing", std::string("has no text \"") + name + "\", which the provider slurm needs");
   }
+  if (settings.contains("start") && settings["start"].is_string()) check_start(settings["start"], in);
   for (const auto& [name, value] : settings.items()) {
     if (name == "start" || name == "walltime" || (name == "options" && is_list_of_texts(value))) continue;
     in.fail("settings", "Invalid", name + " is none of start, walltime, and options as a list of texts");

@@ -127,6 +127,14 @@ class Offline(unittest.TestCase):
         self.assertEqual([row["setting"] for row in rows_of(rows) if row["rule"] == "fixed"], ["1 node", "2 nodes"])
         self.assertIn("2 jobs, 1x4 and slots=4,max=2", done.stdout)
 
+    def test_a_share_of_spot_nodes_is_refused_where_there_are_no_others(self):
+        spot = ("sim", "run", "--jobs", 2, "--pool", "name=spot,slots=4,max=4,spot")
+        done = call(*spot, "--spot-share", 0.5)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give a --pool that is not spot, too", done.stderr)
+        self.assertEqual(call(*spot).returncode, 0)
+        self.assertEqual(call(*spot, "--pool", "slots=4,max=4", "--spot-share", 0.5).returncode, 0)
+
     def test_threads_change_nothing_but_the_time(self):
         words = ["sim", "compare", "--policies", "fifo,fixed", "--seeds", "1..3", "--jobs", 10, "-o", "json"]
         digests = []

@@ -27,10 +27,11 @@ def lives(pid):
 
 
 def create(dry_run):
-    pod = json.load(sys.stdin)
+    objects = [json.loads(text) for text in sys.stdin.read().split("\n---\n")]
     if dry_run:
-        print(json.dumps(pod))
+        print("\n".join(map(json.dumps, objects)))
         return
+    [pod] = objects
     name = pod["metadata"]["name"]
     place = PODS / f"{name}.json"
     if place.exists():

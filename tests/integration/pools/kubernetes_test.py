@@ -134,6 +134,8 @@ class KubernetesTest(unittest.TestCase):
         self.assertIn("the manifest cannot be read", refusal()["message"])
         self.describe({**manifest("true"), "kind": "Deployment"})
         self.assertIn("describes a Deployment", refusal()["message"])
+        (self.folder / "pod.json").write_text("\n---\n".join([json.dumps(manifest("true"))] * 2))
+        self.assertIn("describes several objects, and must describe one Pod", refusal()["message"])
         self.describe(manifest("true", restartPolicy="Always"))
         self.assertIn("must say restartPolicy: Never", refusal()["message"])
         self.describe(manifest("true"))

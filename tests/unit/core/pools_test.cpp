@@ -385,7 +385,7 @@ TEST_CASE("a node that its pool empties stays if its drain is cancelled, and hol
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
 }
 
-TEST_CASE("to undrain a node is not proposed once its provider is told to end it") {
+TEST_CASE("a node that its provider is told to end is not waited for, and to undrain it is not proposed") {
   PoolStory story({gpu_pool(1)});
   const JobId first = story.submit({.min = 1, .max = 1});
   REQUIRE(story.plan().size() == 1);
@@ -405,7 +405,11 @@ TEST_CASE("to undrain a node is not proposed once its provider is told to end it
   (void)story.plan();
   REQUIRE(story.asked(1).state == core::PoolNodeState::kReleasing);
   REQUIRE(story.state().find_node(node)->state == core::NodeState::kUp);
-  CHECK(undrains_proposed(story.submit({.min = 1, .max = 1})) == 0);
+  const JobId last = story.submit({.min = 1, .max = 1});
+  CHECK(undrains_proposed(last) == 0);
+  CHECK(core::explain(story.state(), last).summary ==
+        "waits for nodes: it needs 1 slot, and those that are there have room for 0; with all that its pools may have "
+        "there is room for 2");
 }
 
 TEST_CASE("a gang of one type of slot counts with the room and the nodes of one type only") {
@@ -476,6 +480,28 @@ TEST_CASE("a node that holds workers is not emptied while one of its pool holds 
   CHECK(said.front().starts_with("gpu-2: given back"));
 }
 
+TEST_CASE("a pool that may have fewer nodes empties those that hold least, and none for one that is still to come") {
+  PoolStory story({gpu_pool(3)});
+  const JobId job = story.submit({.min = 2, .max = 2});
+  REQUIRE(story.plan().size() == 1);
+  story.joins(1);
+  story.settle(job);
+  const JobId other = story.submit({.min = 4, .max = 4});
+  REQUIRE(story.plan().size() == 2);
+  story.joins(2);
+  story.learn(core::PoolsConfigured{1, {gpu_pool(2)}});
+  CHECK(story.plan().empty());  // gpu-3 may never come
+  story.learn(core::JobCancelRequested{other});
+  (void)story.plan();
+  story.joins(3);
+  const auto said = story.plan();
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.front() == "gpu-3: emptied: the pool has 3 nodes and may have 2");
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  CHECK(story.asked(2).state == core::PoolNodeState::kJoined);
+  CHECK(story.job(job).state() == core::JobState::kRunning);
+}
+
 TEST_CASE("nodes of a pool that is no longer configured stay, and can be removed when they are lost") {
   PoolStory story;
   story.submit({.min = 1, .max = 1});
@@ -503,7 +529,11 @@ TEST_CASE("spot nodes stay within their share, and a job's price cap and slot ty
   const auto said = story.plan();
   REQUIRE(said.size() == 4);
   const auto of_spot = std::count_if(said.begin(), said.end(), [](const auto& any) { return any.starts_with("spot"); });
-  CHECK(of_spot <= 2);
+  CHECK(of_spot == 2);  // the other two, which come with them, count
+
+  PoolStory alone({spot}, 0.5);
+  alone.submit({.min = 8, .max = 8});
+  CHECK(alone.plan().empty());
 
   PoolStory capped;
   capped.submit({.min = 1, .max = 1, .price_cap = Money::micros(500'000)});

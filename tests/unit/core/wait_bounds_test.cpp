@@ -186,6 +186,80 @@ TEST_CASE("what pools may still bring counts, and nodes that are on their way ar
   CHECK(tells(why.unblocks(), "lower elastic.min to 10"));
 }
 
+TEST_CASE("a job that all pools together cannot hold is told so before any node has joined") {
+  StoryWithPool story(pool_of(4));
+  const JobId job = story.submit({.min = 10, .max = 10});
+  story.decide_once();
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary ==
+        "cannot start: it needs 10 slots, and the whole cluster has room for 0, and for 8 with all nodes that its "
+        "pools may have");
+  CHECK(tells(why.unblocks(), "raise max of pool gpu, which is 4 nodes"));
+  CHECK_FALSE(tells(why.unblocks(), "agentd"));
+}
+
+TEST_CASE("a job that waits for a pool that fails is told so, and nodes that leave count as those to come") {
+  StoryWithPool story(pool_of(4));
+  const JobId job = story.submit({.min = 2, .max = 2});
+  story.decide_once();
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary == "waits for a node of pool gpu, which has failed to make one");
+  CHECK(tells(why.unblocks(), "mend what pool gpu fails with"));
+  CHECK_FALSE(tells(why.unblocks(), "agentd"));
+  REQUIRE(story.state().pools.find_node(1)->is_leaving());
+  core::ClusterState state = story.state();
+  state.mutable_job(job).spec.elastic.sizes = {8};
+  CHECK(core::explain(state, job).summary == why.summary);
+  state.mutable_job(job).spec.elastic.sizes = {9};
+  CHECK_THAT(core::explain(state, job).summary, Catch::StartsWith("cannot start: it needs 9 slots"));
+}
+
+TEST_CASE("where no pool makes nodes for a job its evidence says why") {
+  StoryWithPool story(pool_of(4));
+  const JobId job = story.submit({.min = 1, .max = 1});
+  const auto told = [&](const auto& change) {
+    core::ClusterState state = story.state();
+    change(state.mutable_job(job).spec);
+    const auto evidence = core::explain(state, job).evidence;
+    return std::count_if(evidence.begin(), evidence.end(),
+                         [](const auto& line) { return line.starts_with("pool gpu "); }) == 1
+               ? evidence.back()
+               : "";
+  };
+  const std::string none = "pool gpu makes no node for it: ";
+  CHECK(told([](core::JobSpec&) {}) == "pool gpu has 0 nodes of 2 slots and may have 4 nodes");
+  CHECK(told([](core::JobSpec& spec) { spec.placement.exclusive = true; }) ==
+        none + "none is made for jobs with placement.exclusive");
+  CHECK(told([](core::JobSpec& spec) { spec.placement.strategy = core::TopologyStrategy::kStrictSpread; }) ==
+        none + "none is made for jobs with a strict topology.strategy");
+  CHECK(told([](core::JobSpec& spec) { spec.slot_types = {"H100"}; }) == none + "its slots are of type cpu");
+  CHECK(told([](core::JobSpec& spec) { spec.memory = 4'000; }) == none + "its configuration has no memory_per_slot");
+  CHECK(told([](core::JobSpec& spec) { spec.placement.selector = {{"rack", {"r1"}}}; }) ==
+        none + "what labels its nodes have is known once they have joined");
+  CHECK(told([](core::JobSpec& spec) { spec.gpus_per_worker = 4; }) ==
+        none + "its nodes have 2 slots, and a worker needs 4");
+  CHECK(told([](core::JobSpec& spec) { spec.scaling.price_cap = Money::micros(500'000); }) ==
+        none + "its price is above scaling.price_cap");
+  core::ClusterState state = story.state();
+  state.pools.pools.at("gpu").retired = true;
+  CHECK(core::explain(state, job).evidence.back() == "pool gpu is no longer configured, so no more nodes of it come");
+}
+
+TEST_CASE("a job that only spot nodes would suit is told of their share") {
+  core::PoolSpec spot = pool_of(4);
+  spot.spot = true;
+  StoryWithPool story(spot);
+  story.learn(core::PoolsConfigured{0.5, {spot}});
+  const JobId job = story.submit({.min = 2, .max = 2});
+  story.decide_once();
+  REQUIRE(story.state().pools.nodes.empty());
+  const auto why = core::explain(story.state(), job);
+  CHECK(tells(why.evidence,
+              "pool gpu gets no node alone: spot_share is 0.5, and 0 of 0 nodes of pools are of spot pools"));
+  CHECK(tells(why.unblocks(), "raise spot_share of the pools, which is 0.5"));
+}
+
 TEST_CASE("nodes of a pool that names no type count beside those that are there") {
   core::PoolSpec untyped = pool_of(4);
   untyped.slot_type = "";

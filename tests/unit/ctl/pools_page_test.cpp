@@ -27,5 +27,19 @@ TEST_CASE("what a provider has said in several lines is one sentence") {
   CHECK(text.find("no capacity ask for another zone; the next attempt is at") != std::string::npos);
 }
 
+TEST_CASE("a node that was not asked for is called as its provider calls it, and its note says so") {
+  json pool = example("pool.json");
+  json& node = pool["nodes"][0];
+  node["name"] = "";
+  node["state"] = "releasing";
+  node["idle_since"] = nullptr;
+  node["problem"] = pool["problem"];
+  const std::string text = pools_page(json::array({pool}), kLate);
+  INFO(text);
+  CHECK(text.find("\ni-0a1b  gpu") != std::string::npos);
+  CHECK(text.find("was not asked for, so it is ended\n") != std::string::npos);
+  CHECK(text.find("ending i-0a1b has failed") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace tidepool::ctl
