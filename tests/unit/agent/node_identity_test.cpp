@@ -77,6 +77,20 @@ TEST_CASE("a node that is told the next authority keeps it beside the one before
   CHECK(keeper.contexts == 2);
 }
 
+TEST_CASE("what a node cannot write for want of room is used all the same, and written at a later look") {
+  Keeper keeper(joined());
+  const auto folder = keeper.folder.path();
+  const auto aside = folder.string() + ".aside";
+  std::filesystem::rename(folder, aside);
+  keeper.renewal.take(api::TrustedAuthorities{{kBefore, kAfter}});
+  CHECK(keeper.contexts == 1);
+  std::filesystem::rename(aside, folder);
+  CHECK(keeper.kept() == std::vector{kBefore});
+  keeper.renewal.welcomed();
+  CHECK(keeper.kept() == std::vector{kBefore, kAfter});
+  CHECK(keeper.contexts == 1);
+}
+
 TEST_CASE("what names no authority changes nothing, and a node that has not joined follows none") {
   Keeper keeper(joined());
   keeper.renewal.take(api::TrustedAuthorities{});
