@@ -8,6 +8,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/certificate_renewal.hpp"
+#include "workers/agent/join.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -63,6 +64,25 @@ TEST_CASE("an identity with one authority is the file that it has always been, a
   REQUIRE(write_identity(folder.path(), identity).ok());
   CHECK(read_identity(folder.path()).value()->authorities == std::vector{kBefore, kAfter});
   CHECK(context_of(identity).ok());
+}
+
+TEST_CASE("a folder of a node is not taken to another daemon by that one's token, unless the node is to join anew") {
+  const test::TemporaryFolder folder;
+  REQUIRE(write_identity(folder.path(), joined()).ok());
+  const std::string begin = "tpn_0123456789ab_" + std::string(48, '1') + "_";
+  const std::string own = begin + std::string(64, 'a');
+  const std::string foreign = begin + std::string(64, 'b');
+
+  const auto other = join_or_resume(folder.path(), {.daemon = "10.0.0.9:7481", .token = foreign});
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("is the folder of node n of the daemon at 127.0.0.1:7481, and this") !=
+        std::string::npos);
+  CHECK(other.error().message.find("add --anew") != std::string::npos);
+  CHECK(read_identity(folder.path()).value()->daemon == "127.0.0.1:7481");
+  // At the same address: its authority may have been followed since the token was made.
+  CHECK(join_or_resume(folder.path(), {.daemon = "127.0.0.1:7481", .token = foreign}).ok());
+  CHECK(join_or_resume(folder.path(), {.daemon = "10.0.0.9:7481", .token = own}).ok());
+  CHECK(read_identity(folder.path()).value()->daemon == "10.0.0.9:7481");
 }
 
 TEST_CASE("a node that is told the next authority keeps it beside the one before, until it is told that one no more") {
