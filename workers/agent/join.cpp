@@ -177,9 +177,11 @@ Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, cons
   JoinOptions options = given;
   auto kept = read_identity(state_dir);
   if (!kept) return kept.error();
-  const auto text = given_token(options);
-  if (!text) return text.error();
-  const bool joins = !*kept || options.anew || (has_expired(**kept) && !text->empty());
+  auto text = given_token(options);
+  const bool needs_token = !*kept || options.anew;
+  if (!text && needs_token) return text.error();
+  if (!text) text = std::string();  // its file has done its part, and may be gone
+  const bool joins = needs_token || (has_expired(**kept) && !text->empty());
   if (!joins) {
     TP_TRY(check_token(**kept, options, *text, state_dir));
     return resume(state_dir, options, **std::move(kept));

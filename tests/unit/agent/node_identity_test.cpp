@@ -85,6 +85,19 @@ TEST_CASE("a folder of a node is not taken to another daemon by that one's token
   CHECK(read_identity(folder.path()).value()->daemon == "10.0.0.9:7481");
 }
 
+TEST_CASE("a node that has joined needs the file of its token no more, and one that joins anew does") {
+  const test::TemporaryFolder folder;
+  const JoinOptions options{.daemon = "127.0.0.1:7481", .token_file = folder / "gone"};
+  const auto first = join_or_resume(folder.path(), options);
+  REQUIRE_FALSE(first.ok());
+  CHECK(first.error().message.find("the token file " + (folder / "gone").string()) != std::string::npos);
+  REQUIRE(write_identity(folder.path(), joined()).ok());
+  CHECK(join_or_resume(folder.path(), options).ok());
+  JoinOptions anew = options;
+  anew.anew = true;
+  CHECK_FALSE(join_or_resume(folder.path(), anew).ok());
+}
+
 TEST_CASE("a node that is told the next authority keeps it beside the one before, until it is told that one no more") {
   Keeper keeper(joined());
   keeper.renewal.take(api::TrustedAuthorities{{kBefore}});
