@@ -77,7 +77,11 @@ void check_daemon(const Texts& texts, AgentOptions& options, std::vector<std::st
     options.daemon = UnixAddress{texts.daemon_socket};
   } else if (auto address = parse_tcp_address(texts.daemon); address) {
     options.daemon = std::move(*address);
-    if (options.token_file.empty()) mistakes.emplace_back("--daemon HOST:PORT needs --token-file PATH");
+    if (options.token_file.empty()) {
+      mistakes.emplace_back(has_identity(texts.state_dir)
+                                ? "a node that has joined is led to another address by: agentd join --daemon HOST:PORT"
+                                : "--daemon HOST:PORT needs --token-file PATH");
+    }
     check_trust(std::get<TcpAddress>(options.daemon), options, mistakes);
     return;
   } else {

@@ -403,6 +403,7 @@ class Join(unittest.TestCase):
         a = str(self.folder / "a")
         self.assertIn("is the folder of node a", said("join", "--name", "b", "--state-dir", a))
         self.assertIn("set by operators", said("--state-dir", a, "--price", "3", code=2))
+        self.assertIn("led to another address by: agentd join", said("--state-dir", a, "--daemon", "h:1", code=2))
         (self.folder / "a/node-identity.json").chmod(0o644)
         self.assertIn("chmod 600", said("--state-dir", a))
         self.assertIn("is not NAME=VALUE", daemon.ctl("node", "token", "create", "--labels", "rack").stderr)
