@@ -226,17 +226,23 @@ struct DrainAsked {
   bool wait = false;
 };
 
-// 0 once no worker is left on it, 1 if the drain was cancelled before.
+[[noreturn]] void fail_of_lost(const std::string& name) {
+  fail(kExitNegative, name + " is lost: which workers are left there is known once its agent is back; it stays closed" +
+                          " until schedctl undrain " + name);
+}
+
+// 0 once no worker is left on it, 1 if the drain was cancelled or the node lost before.
 int wait_until_drained(Session& session, const NodeAsked& node, const std::string& name) {
   leave_on_interrupt();
-  bool drained = false;
+  std::string last;
   const FollowEnd end = follow_events(session.endpoint(), {.after = node.as_of_seq}, [&](const json& event) {
     if (text_at(event, "/node") != node.id) return true;
-    drained = text_at(event, "/type") == "node.drained";
-    return !drained && text_at(event, "/type") != "node.undrained";
+    last = text_at(event, "/type");
+    return last != "node.drained" && last != "node.undrained" && last != "node.lost";
   });
   if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
-  if (!drained) fail(kExitNegative, "the drain of " + name + " was cancelled");
+  if (last == "node.lost") fail_of_lost(name);
+  if (last != "node.drained") fail(kExitNegative, "the drain of " + name + " was cancelled");
   if (session.format() == OutputFormat::kTable) write_out(name + " is drained: no worker is left on it\n");
   return kExitOk;
 }
@@ -253,7 +259,9 @@ int drain(Session& session, const DrainAsked& asked) {
   session.print(answer, [&] {
     return name + " is " + node_state(answer, session.style().now) + "; schedctl undrain " + name + " takes it back\n";
   });
-  return asked.wait ? wait_until_drained(session, node, name) : kExitOk;
+  if (!asked.wait) return kExitOk;
+  if (text_at(answer, "/state") == "lost" && !answer.at("drain").value("drained", false)) fail_of_lost(name);
+  return wait_until_drained(session, node, name);
 }
 
 void add_drain(CLI::App& app, Chosen& chosen) {

@@ -157,10 +157,8 @@ std::string price_of(const json& node) {
   return text_at(node, "/price_per_slot_hour", "-") + (rule.empty() ? "" : printable(" by " + rule));
 }
 
-// Whether it takes workers, and why not.
-std::string availability(const json& node, std::string_view now) {
-  if (!text_at(node, "/access/revoked_at").empty()) return text_at(node, "/state") + ", revoked";
-  if (text_at(node, "/state") != "up") return text_at(node, "/state");
+// Whether it takes workers while its agent is there, and why not.
+std::string openness(const json& node, std::string_view now) {
   if (!text_at(node, "/drain/deadline").empty()) {
     const bool drained = node.at("drain").value("drained", false);
     const std::string until = utc_beside(text_at(node, "/drain/deadline"), now);
@@ -176,6 +174,14 @@ std::string availability(const json& node, std::string_view now) {
   if (node.value("cordoned", false)) return "cordoned";
   const std::string until = text_at(node, "/faults/unsteady_until");
   return until.empty() ? "up" : "unsteady until " + utc_beside(until, now) + " (" + faults_of(node) + ")";
+}
+
+std::string availability(const json& node, std::string_view now) {
+  const std::string state = text_at(node, "/state");
+  if (!text_at(node, "/access/revoked_at").empty()) return state + ", revoked";
+  if (state == "up") return openness(node, now);
+  const bool comes_back_closed = !text_at(node, "/drain/deadline").empty() || node.value("cordoned", false);
+  return comes_back_closed ? state + ", " + openness(node, now) : state;
 }
 
 bool is_quarantined(const json& slot) {

@@ -120,7 +120,12 @@ Status revoke_node(const RevokeNode& wanted, TurnBatch& batch) {
                     "shut out by a new agent.token and a restart of the daemon");
   }
   NodeCredential& credential = **held;
-  if (credential.revoked_at) return ok_status();
+  if (credential.revoked_at) {
+    if (!credential.revoke_reason.empty() || wanted.reason.empty()) return ok_status();
+    credential.revoke_reason = wanted.reason;
+    batch.keep(credential);
+    return ok_status();
+  }
   credential.revoked_at = batch.now();
   credential.revoke_reason = wanted.reason;
   const std::string why = revoked_words(credential);

@@ -69,12 +69,19 @@ void check_trust(const TcpAddress& address, const AgentOptions& options, std::ve
 
 void check_daemon(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
   if (texts.daemon_socket.empty() == texts.daemon.empty()) {
-    mistakes.emplace_back("give either --daemon-socket PATH or --daemon HOST:PORT");
+    const bool none_joined = texts.daemon.empty() && !texts.state_dir.empty();
+    mistakes.push_back(
+        "give either --daemon-socket PATH or --daemon HOST:PORT" +
+        (none_joined ? "; no node has joined in " + texts.state_dir + ", which would need neither" : ""));
   } else if (!texts.daemon_socket.empty()) {
     options.daemon = UnixAddress{texts.daemon_socket};
   } else if (auto address = parse_tcp_address(texts.daemon); address) {
     options.daemon = std::move(*address);
-    if (options.token_file.empty()) mistakes.emplace_back("--daemon HOST:PORT needs --token-file PATH");
+    if (options.token_file.empty()) {
+      mistakes.emplace_back(has_identity(texts.state_dir)
+                                ? "a node that has joined is led to another address by: agentd join --daemon HOST:PORT"
+                                : "--daemon HOST:PORT needs --token-file PATH");
+    }
     check_trust(std::get<TcpAddress>(options.daemon), options, mistakes);
     return;
   } else {
@@ -156,6 +163,7 @@ void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--isolation", options.isolation.mode,
                  "keep jobs from each other and from this agent: auto (default: with root), required or none")
       ->transform(CLI::Transformer(modes))
+      ->transform(CLI::IsMember(modes))
       ->option_text("auto|required|none");
   app.add_option("--syscall-filter", options.isolation.filter_calls,
                  "deny programs of jobs system calls that endanger the node (docs/security.md): on (default) or off")
@@ -168,6 +176,7 @@ void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
                  "addresses at which a cloud gives out credentials of the machine: auto (default: denied to isolated "
                  "jobs where the host can), deny or allow")
       ->transform(CLI::Transformer(answers))
+      ->transform(CLI::IsMember(answers))
       ->option_text("auto|deny|allow");
   app.add_option("--deny-address", texts.deny_addresses,
                  "address or network that isolated jobs may not reach, such as 10.9.0.0/16; may be repeated")
@@ -209,6 +218,7 @@ void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
                                                              {"never", AgentOptions::Probe::kNever}};
   app.add_option("--probe", options.probe, "measure before joining: gpus (default), always (CPU slots too) or never")
       ->transform(CLI::Transformer(probes))
+      ->transform(CLI::IsMember(probes))
       ->option_text("gpus|always|never");
   app.add_option("--state-rate", texts.state_rate,
                  "bytes a second, such as 100MiB, at which saved states are handed to other nodes (default: no bound)");
@@ -247,6 +257,7 @@ CLI::App* add_join(CLI::App& app, Texts& texts, AgentOptions& options, JoinOptio
                       "this agent's memory, key and certificate (default: ~/.local/share/tidepool-agent)");
   command->add_flag("--anew", join.anew, "join with a new key, though this folder has one: after a revocation");
   add_node_options(*command, texts, options);
+  command->fallthrough();  // what is for agents that do not join is refused with what is meant for those that do
   return command;
 }
 
@@ -274,6 +285,16 @@ void refuse_of_strangers(const CLI::App& app, std::vector<std::string>& mistakes
   if (app.count("--ca") + app.count("--ca-fingerprint") > 0) {
     mistakes.emplace_back(
         "--ca and --ca-fingerprint are not for a node that joins: the node token has the fingerprint");
+  }
+}
+
+void refuse_misplaced(const CLI::App& app, std::vector<std::string>& mistakes) {
+  if (app.count("--daemon") + app.count("--token-file") > 0) {
+    mistakes.emplace_back("write options of join behind it: agentd join --daemon HOST:PORT --token TOKEN");
+  }
+  if (app.count("--node") > 0) mistakes.emplace_back("the name of a node that joins is given with --name");
+  if (app.count("--daemon-socket") > 0) {
+    mistakes.emplace_back("a node joins over TLS: give --daemon HOST:PORT, the daemon's agents' port");
   }
 }
 
@@ -344,9 +365,7 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   if (joining->parsed()) {
     check_join(join, texts, mistakes);
     refuse_of_strangers(app, mistakes);
-    if (app.count("--daemon") + app.count("--daemon-socket") + app.count("--token-file") + app.count("--node") > 0) {
-      mistakes.emplace_back("write options of join behind it: agentd join --daemon HOST:PORT --token TOKEN");
-    }
+    refuse_misplaced(app, mistakes);
     join.node_options = node_options_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
     options.join = join;
   } else {

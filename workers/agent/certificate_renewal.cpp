@@ -33,6 +33,7 @@ void CertificateRenewal::link_closed() {
 }
 
 void CertificateRenewal::look_again() {
+  if (!is_written_) write();
   if (const Status asked = ask_if_due(); !asked.ok()) {
     spdlog::error("the certificate of this node cannot be renewed: {}", asked.error().message);
   }
@@ -59,7 +60,7 @@ void CertificateRenewal::take(const api::CertificateIssued& issued) {
   NodeIdentity renewed = *identity_;
   renewed.certificate = issued.certificate;
   if (const Status kept = keep(std::move(renewed)); !kept.ok()) {
-    return spdlog::error("the new certificate of this node cannot be kept: {}", kept.error().message);
+    return spdlog::error("the new certificate of this node cannot be used: {}", kept.error().message);
   }
   spdlog::info("the certificate of this node is renewed");
 }
@@ -69,7 +70,7 @@ void CertificateRenewal::take(const api::TrustedAuthorities& told) {
   NodeIdentity changed = *identity_;
   changed.authorities = told.fingerprints;
   if (const Status kept = keep(std::move(changed)); !kept.ok()) {
-    return spdlog::error("the daemon's new authorities cannot be kept: {}", kept.error().message);
+    return spdlog::error("the daemon's new authorities cannot be used: {}", kept.error().message);
   }
   spdlog::info("from the next link on this node knows the daemon by {}", word_list(identity_->authorities));
 }
@@ -78,10 +79,21 @@ void CertificateRenewal::take(const api::TrustedAuthorities& told) {
 Status CertificateRenewal::keep(NodeIdentity changed) {
   auto context = context_of(changed);
   if (!context) return context.error();
-  TP_TRY(write_identity(state_dir_, changed));
   identity_ = std::move(changed);
   handlers_.use(*std::move(context));
+  write();
   return ok_status();
+}
+
+// Without room in its folder a node must not be shut out once the certificate of before has expired.
+void CertificateRenewal::write() {
+  const Status written = write_identity(state_dir_, *identity_);
+  if (std::exchange(is_written_, written.ok()) == written.ok()) return;
+  if (written.ok()) return spdlog::info("the new certificate and authorities of this node are in its folder now");
+  spdlog::error(
+      "the new certificate and authorities of this node cannot be written: {}; they are used until this agent ends; "
+      "mend that before, else the node may have to join anew",
+      written.error().message);
 }
 
 }  // namespace tidepool::agent

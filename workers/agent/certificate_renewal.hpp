@@ -1,6 +1,7 @@
 // Renews the node's certificate over the link to the daemon, once two thirds of its time have passed by this machine's
 // clock. Workers and link go on; the new one is shown with the next link. A daemon that does not answer is asked again.
-// Likewise keeps by which authorities the daemon says that it is to be known.
+// What cannot be written is used all the same, until the agent ends. Likewise keeps by which authorities the daemon
+// says that it is to be known.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -34,10 +35,12 @@ class CertificateRenewal {
   void look_again();
   [[nodiscard]] Status ask_if_due();
   [[nodiscard]] Status keep(NodeIdentity changed);
+  void write();
 
   boost::asio::steady_timer timer_;
   std::filesystem::path state_dir_;
   std::optional<NodeIdentity> identity_;
+  bool is_written_ = true;  // else tried again at each look
   Handlers handlers_;
 };
 

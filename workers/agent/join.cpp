@@ -122,6 +122,24 @@ bool has_expired(const NodeIdentity& kept) {
   return !said || said->validity.until_unix_s <= unix_seconds();
 }
 
+// A node that has joined needs no token. One of another daemon shows that this folder may not be what is meant.
+Status check_token(const NodeIdentity& kept, const JoinOptions& options, const std::string& text,
+                   const std::filesystem::path& state_dir) {
+  const auto token = api::read_node_token(text);
+  if (!token || std::ranges::find(kept.authorities, token->ca_fingerprint) != kept.authorities.end()) {
+    return ok_status();
+  }
+  const std::string whose = state_dir.string() + " is the folder of node " + kept.node + " of the daemon at " +
+                            kept.daemon + ", and this token is of another authority than that daemon's";
+  if (!options.daemon.empty() && options.daemon != kept.daemon) {
+    return conflict(whose + "; to join the daemon at " + options.daemon +
+                    " in the place of that one, add --anew, or choose another --state-dir; if the same daemon has " +
+                    "moved there, leave the token out");
+  }
+  spdlog::warn("{}: it is not used; if the daemon was set up anew, add --anew", whose);
+  return ok_status();
+}
+
 Result<NodeIdentity> resume(const std::filesystem::path& state_dir, const JoinOptions& options, NodeIdentity kept) {
   TP_TRY(check_kept(kept, options, state_dir));
   if (has_expired(kept)) {
@@ -159,10 +177,15 @@ Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, cons
   JoinOptions options = given;
   auto kept = read_identity(state_dir);
   if (!kept) return kept.error();
-  const auto text = given_token(options);
-  if (!text) return text.error();
-  const bool joins = !*kept || options.anew || (has_expired(**kept) && !text->empty());
-  if (!joins) return resume(state_dir, options, **std::move(kept));
+  auto text = given_token(options);
+  const bool needs_token = !*kept || options.anew;
+  if (!text && needs_token) return text.error();
+  if (!text) text = std::string();  // its file has done its part, and may be gone
+  const bool joins = needs_token || (has_expired(**kept) && !text->empty());
+  if (!joins) {
+    TP_TRY(check_token(**kept, options, *text, state_dir));
+    return resume(state_dir, options, **std::move(kept));
+  }
   // The folder of a node keeps its name and its daemon.
   if (*kept && options.node.empty()) options.node = (*kept)->node;
   if (*kept && options.daemon.empty()) options.daemon = (*kept)->daemon;

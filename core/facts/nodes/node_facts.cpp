@@ -48,7 +48,8 @@ Status check_joined(const ClusterState& state, const NodeJoined& fact) {
     if (contains(fact.running, owner->id) || may_still_start(*owner)) {
       return conflict(fact.node.text() + " came back with " + std::to_string(fact.slots) + " slots while " +
                       owner->id.text() + " holds slot " + std::to_string(slot) +
-                      "; start its agent with as many slots as before");
+                      "; start its agent with as many slots as before, or, if they are gone, once the node is lost: " +
+                      "schedctl node remove " + known->name);
     }
   }
   return ok_status();

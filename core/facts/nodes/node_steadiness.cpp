@@ -72,6 +72,12 @@ void note_fault(StateChange& change, NodeId id, FaultKind kind, const std::strin
   if (faults.until) tell_unsteady(change, node, why);
 }
 
+// The program of a job that starts anew at each size begins once its worker is ready.
+bool begins(const Job& job, const Worker& worker, bool nothing_started) {
+  if (worker.phase == WorkerPhase::kStarting) return true;
+  return job.spec.resize == ResizeMode::kRestart && nothing_started && worker.phase != WorkerPhase::kLeaving;
+}
+
 void forget_faults(StateChange& change, NodeId id) {
   change.node(id).faults.reset();
   change.nodes_changed();
@@ -119,10 +125,10 @@ void note_loss(StateChange& change, NodeId node, const std::string& why) {
 
 bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
   const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured;
-  if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.is_gone() || !failed) return false;
-  const Job& job = *change.state().find_job(worker.job);
-  if (!is_active(job.state()) || !change.state().damping.is_on()) return false;
   const bool nothing_started = fact.exit_code < 0 && fact.signal == 0;
+  const Job& job = *change.state().find_job(worker.job);
+  if (!begins(job, worker, nothing_started) || worker.kill_at || worker.is_gone() || !failed) return false;
+  if (!is_active(job.state()) || !change.state().damping.is_on()) return false;
   const auto& faults = change.state().find_node(worker.node)->faults;
   const bool has_run = job.membership.generation > 0;
   const bool may_be_the_job = !has_run || (faults && faults->failed_job == job.id);

@@ -203,6 +203,7 @@ void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest re
     return refuse_it("certificates are given over TLS only; start the daemon with --tls");
   }
   if (!certificate_rate.take(session.from, steady_now())) {
+    if (session.stage == AgentSession::Stage::kLive) return;  // it asks again, and keeps its link and its workers
     return refuse_it(
         "too many certificates are asked for from this address; try again in a minute, nothing is used up");
   }
@@ -317,6 +318,7 @@ void Gateway::Impl::grant(const CertificateGrant& granted) {
   const auto found = sessions.find(granted.session);
   if (found == sessions.end()) return;  // gone; it asks again with the same key
   const auto session = found->second;
+  if (session->request.empty()) return;  // asked for again before the answer, which has left since
   auto certificate = options.nodes.sign(std::exchange(session->request, {}), granted.node);
   if (!certificate.ok()) {
     spdlog::error("event=node_certificate_failed node={} why={:?}", granted.node, certificate.error().message);

@@ -209,6 +209,20 @@ TEST_CASE("an agent whose disk is full starts no worker, says why, and starts so
   CHECK(node.daemon.exit_of(WorkerId(2)).exit_code == 0);
 }
 
+TEST_CASE("a restartable worker whose program finds no room on the disk leaves the node, and its exit says why") {
+  Node node;
+  auto agent = node.agent();
+  (void)node.daemon.welcome();
+  take_seat(node, "echo must not run");
+  (void)said<api::ReadyMessage>(node);
+  agent.fill_disk(true);
+  launch(node, 1);
+  const auto report = node.daemon.exit_of(kW1);
+  CHECK(report.exit_code == -1);
+  CHECK(report.signal == 0);
+  CHECK_THAT(report.detail, Catch::Contains("cannot write to the state directory"));
+}
+
 TEST_CASE("an adopted worker is stopped like any other, with its children") {
   Node node;
   auto first = node.agent();

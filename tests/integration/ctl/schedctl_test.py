@@ -280,15 +280,21 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(code, 3)
         self.assertIn("there is no node node-7", err)
 
-    def test_waiting_for_a_drain_ends_when_the_node_is_empty_or_the_drain_is_cancelled(self):
+    def test_waiting_for_a_drain_ends_when_the_node_is_empty_or_lost_or_the_drain_is_cancelled(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, self.drained_node(False))
         of_node = {"node": "node-1", "job": None}
-        for kind, code, words in [("node.drained", 0, "local is drained"), ("node.undrained", 1, "drain of local was")]:
+        for kind, code, words in [("node.drained", 0, "local is drained"), ("node.undrained", 1, "drain of local was"),
+                                  ("node.lost", 1, "local is lost: which workers are left there is known once")]:
             self.daemon.routes["GET", "/v1/events/stream"] = lambda request, kind=kind: (200, [sse(
                 {**event(81, "node.drained"), "job": None, "node": "node-2"}, {**event(82, kind), **of_node})])
             ended, out, err = self.run_ctl("drain", "node-1", "--wait")
             self.assertEqual((ended, words in out + err), (code, True), out + err)
+        self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, {**self.drained_node(False), "state": "lost"})
+        code, out, err = self.run_ctl("drain", "node-1", "--wait")
+        self.assertEqual(out, "local is lost, draining until 2026-11-20 22:03:20 UTC; schedctl undrain local takes it "
+                              "back\n")
+        self.assertEqual((code, "local is lost: which workers" in err), (1, True), err)
 
     def test_nodes_are_cordoned_and_taken_back(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))

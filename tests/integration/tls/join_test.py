@@ -4,6 +4,8 @@ import os
 import pathlib
 import resource
 import signal
+import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -62,6 +64,41 @@ class Daemon(tls_test.Daemon):
         self.process.stdout.close()
         self.log.close()
         self.start()
+
+
+class NodeLink:
+    """Speaks for a node whose agent does not run, with the key and certificate of its state folder."""
+
+    def __init__(self, daemon, state):
+        kept = json.loads((state / "node-identity.json").read_text())
+        self.node, self.key, shown = kept["node"], state / "key.pem", state / "shown.pem"
+        self.key.write_text(kept["key"])
+        shown.write_text(kept["certificate"])
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(daemon.ready["ca"])
+        context.load_cert_chain(shown, self.key)
+        plain = socket.create_connection((daemon.host, daemon.ready["agents_port"]), PATIENCE)
+        self.link = context.wrap_socket(plain, server_hostname=daemon.host)
+        self.lines = self.link.makefile("r")
+
+    def send(self, *messages):
+        self.link.sendall(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+
+    def said(self):
+        return json.loads(self.lines.readline())
+
+    def say_hello(self):
+        self.send({"type": "hello", "protocol": 1, "token": "", "node": self.node, "slots": 1, "slot_type": "cpu",
+                   "price_per_slot_hour": "1", "running": []})
+
+    def renewal(self):
+        done = subprocess.run(["openssl", "req", "-new", "-key", self.key, "-subj", "/CN=node"], capture_output=True,
+                              text=True, check=True)
+        return {"type": "certificate_request", "protocol": 1, "token": "", "node": self.node, "request": done.stdout}
+
+    def close(self):
+        self.lines.close()
+        self.link.close()
 
 
 @unittest.skipUnless(all((BIN / name).exists() for name in PROGRAMS), "build the whole project")
@@ -289,6 +326,27 @@ class Join(unittest.TestCase):
         self.soon(lambda: daemon.is_up("a") or process.poll() is not None, log)
         self.assertTrue(daemon.is_up("a"), log())
 
+    def test_renewals_that_are_asked_for_too_often_cost_no_node_its_link(self):
+        daemon = self.daemon()
+        agent = daemon.join("a", daemon.node_token()["token"], "--name", "a")
+        self.soon(lambda: daemon.is_up("a"), agent[1])
+        agent[0].terminate()
+        agent[0].wait()
+        node = NodeLink(daemon, self.folder / "a")
+        self.addCleanup(node.close)
+        node.say_hello()
+        self.assertEqual(node.said()["type"], "welcome")
+        ask = node.renewal()
+        node.send(ask, ask, ask)  # a daemon whose disk is slow has not answered the first yet
+        self.assertEqual(node.said()["type"], "certificate_issued")
+        # One address may ask so often: the agents behind a translator of addresses together.
+        node.send(*[ask] * 300)
+        node.say_hello()  # which closes the link, and nothing before it
+        message = node.said()
+        while message["type"] == "certificate_issued":
+            message = node.said()
+        self.assertEqual(message, {"type": "refuse", "why": "a link says hello once"})
+
     def test_a_use_is_spent_before_the_certificate_leaves_and_a_lost_answer_costs_no_second_one(self):
         daemon = self.daemon()
         token = daemon.node_token()["token"]
@@ -331,7 +389,13 @@ class Join(unittest.TestCase):
         http = daemon.ready["url"].split("//")[1]
         wrong = said("join", "--daemon", http, "--token", token, "--name", "n")
         self.assertIn("this is the daemon's HTTP port; give the port for agents (agents.listen", wrong)
-        self.assertIn("either --daemon-socket", said("--state-dir", str(self.folder / "nothing"), code=2))
+        nothing = said("--state-dir", str(self.folder / "nothing"), code=2)
+        self.assertIn("either --daemon-socket", nothing)
+        self.assertIn(f"no node has joined in {self.folder / 'nothing'}", nothing)
+        self.assertIn("set by operators", said("join", "--price", "3", code=2))
+        self.assertIn("is given with --name", said("join", "--node", "n", code=2))
+        self.assertIn("give --daemon HOST:PORT", said("join", "--daemon-socket", "agent.sock", code=2))
+        self.assertIn("not in {always,gpus,never}", said("join", "--probe", "maybe", code=2))
         agent = daemon.join("a", token, "--name", "a")
         self.soon(lambda: daemon.is_up("a"), agent[1])
         agent[0].terminate()
@@ -339,6 +403,7 @@ class Join(unittest.TestCase):
         a = str(self.folder / "a")
         self.assertIn("is the folder of node a", said("join", "--name", "b", "--state-dir", a))
         self.assertIn("set by operators", said("--state-dir", a, "--price", "3", code=2))
+        self.assertIn("led to another address by: agentd join", said("--state-dir", a, "--daemon", "h:1", code=2))
         (self.folder / "a/node-identity.json").chmod(0o644)
         self.assertIn("chmod 600", said("--state-dir", a))
         self.assertIn("is not NAME=VALUE", daemon.ctl("node", "token", "create", "--labels", "rack").stderr)

@@ -172,6 +172,7 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon-socket", "/d", "--isolation", "some"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--syscall-filter", "some"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--metadata", "off"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--probe", "1"},  // a place in the list of its words
       {"--state-dir", "/s", "--daemon-socket", "/d", "--deny-address", "10.1.2.3/8"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--deny-address", "10.0.0.0/8", "10.1.0.0/16"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slots", "2", "--gpus", "nvidia-h200"},

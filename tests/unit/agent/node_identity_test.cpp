@@ -8,6 +8,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/certificate_renewal.hpp"
+#include "workers/agent/join.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -65,6 +66,38 @@ TEST_CASE("an identity with one authority is the file that it has always been, a
   CHECK(context_of(identity).ok());
 }
 
+TEST_CASE("a folder of a node is not taken to another daemon by that one's token, unless the node is to join anew") {
+  const test::TemporaryFolder folder;
+  REQUIRE(write_identity(folder.path(), joined()).ok());
+  const std::string begin = "tpn_0123456789ab_" + std::string(48, '1') + "_";
+  const std::string own = begin + std::string(64, 'a');
+  const std::string foreign = begin + std::string(64, 'b');
+
+  const auto other = join_or_resume(folder.path(), {.daemon = "10.0.0.9:7481", .token = foreign});
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("is the folder of node n of the daemon at 127.0.0.1:7481, and this") !=
+        std::string::npos);
+  CHECK(other.error().message.find("add --anew") != std::string::npos);
+  CHECK(read_identity(folder.path()).value()->daemon == "127.0.0.1:7481");
+  // At the same address: its authority may have been followed since the token was made.
+  CHECK(join_or_resume(folder.path(), {.daemon = "127.0.0.1:7481", .token = foreign}).ok());
+  CHECK(join_or_resume(folder.path(), {.daemon = "10.0.0.9:7481", .token = own}).ok());
+  CHECK(read_identity(folder.path()).value()->daemon == "10.0.0.9:7481");
+}
+
+TEST_CASE("a node that has joined needs the file of its token no more, and one that joins anew does") {
+  const test::TemporaryFolder folder;
+  const JoinOptions options{.daemon = "127.0.0.1:7481", .token_file = folder / "gone"};
+  const auto first = join_or_resume(folder.path(), options);
+  REQUIRE_FALSE(first.ok());
+  CHECK(first.error().message.find("the token file " + (folder / "gone").string()) != std::string::npos);
+  REQUIRE(write_identity(folder.path(), joined()).ok());
+  CHECK(join_or_resume(folder.path(), options).ok());
+  JoinOptions anew = options;
+  anew.anew = true;
+  CHECK_FALSE(join_or_resume(folder.path(), anew).ok());
+}
+
 TEST_CASE("a node that is told the next authority keeps it beside the one before, until it is told that one no more") {
   Keeper keeper(joined());
   keeper.renewal.take(api::TrustedAuthorities{{kBefore}});
@@ -75,6 +108,20 @@ TEST_CASE("a node that is told the next authority keeps it beside the one before
   keeper.renewal.take(api::TrustedAuthorities{{kAfter}});
   CHECK(keeper.kept() == std::vector{kAfter});
   CHECK(keeper.contexts == 2);
+}
+
+TEST_CASE("what a node cannot write for want of room is used all the same, and written at a later look") {
+  Keeper keeper(joined());
+  const auto folder = keeper.folder.path();
+  const auto aside = folder.string() + ".aside";
+  std::filesystem::rename(folder, aside);
+  keeper.renewal.take(api::TrustedAuthorities{{kBefore, kAfter}});
+  CHECK(keeper.contexts == 1);
+  std::filesystem::rename(aside, folder);
+  CHECK(keeper.kept() == std::vector{kBefore});
+  keeper.renewal.welcomed();
+  CHECK(keeper.kept() == std::vector{kBefore, kAfter});
+  CHECK(keeper.contexts == 1);
 }
 
 TEST_CASE("what names no authority changes nothing, and a node that has not joined follows none") {

@@ -109,6 +109,20 @@ TEST_CASE("a restartable worker whose program left something behind leaves when 
   CHECK_FALSE(bench.state.lives(kW1));
 }
 
+TEST_CASE("a restartable worker whose agent can start no program leaves, and its exit says that nothing was started") {
+  AgentBench bench;
+  (void)bench.join();
+  (void)bench.order(order_of(kW1));
+  (void)bench.order(api::ToWorkerOrder{kW1, generation(1, {kW1})});
+  REQUIRE(all<SpawnProgram>(bench.order(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
+  const auto exits = all<RecordExit>(bench.tell(WorkerEnded{.worker = kW1, .detail = "no room", .agent_failed = true}));
+  REQUIRE(exits.size() == 1);
+  CHECK(exits[0].report.exit_code == -1);
+  CHECK(exits[0].report.signal == 0);
+  CHECK(exits[0].report.detail == "no room");
+  CHECK_FALSE(bench.state.lives(kW1));
+}
+
 TEST_CASE(
     "an agent stops a restartable worker's program with the grace of its order and reports its exit when it leaves") {
   AgentBench bench;

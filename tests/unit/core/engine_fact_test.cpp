@@ -245,6 +245,7 @@ TEST_CASE("An agent may not come back with fewer slots than its workers hold") {
   story.running({.min = 2, .max = 2}, 2);
   const auto why = story.refuses(core::NodeJoined{NodeId(1), "local", 1, "cpu", {}, {WorkerId(1), WorkerId(2)}});
   CHECK(why.find("as many slots as before") != std::string::npos);
+  CHECK(why.find("schedctl node remove local") != std::string::npos);
   story.node(1, "local", {WorkerId(1)});
   CHECK(story.state().slots_total() == 1);
 }

@@ -309,6 +309,22 @@ TEST_CASE("a lost node's workers are left out, and the programs of the others st
   CHECK(names_of(story.decide()) == "launch");
 }
 
+TEST_CASE("a node whose agent can start no program is at fault and is left, and no restart of the job is used up") {
+  Restarting story;
+  story.learn(core::NodeDampingConfigured{core::kUsualDamping});
+  story.run_at(2);
+  const NodeId node = story.worker(WorkerId(1)).node;
+  story.exit(WorkerId(2), -1, "No space left on device");
+  REQUIRE(story.state().find_node(node)->faults);
+  CHECK(story.state().find_node(node)->faults->failed_starts == 1);
+  CHECK(story.state().find_node(node)->takes_workers());
+  story.exit(WorkerId(1), -1, "No space left on device");
+  CHECK_FALSE(story.state().find_node(node)->takes_workers());
+  CHECK(story.its().state() == JobState::kPending);
+  CHECK(story.its().recovery.restarts == 0);
+  CHECK(story.its().recovery.last_error == "w-1 is gone: No space left on device");
+}
+
 TEST_CASE("a generation whose programs do not end or start in time loses the workers that hold it up") {
   Restarting story;
   story.run_at(3);

@@ -149,6 +149,8 @@ TEST_CASE("a node that is opened is told to be so unless something else keeps it
   node["drain"] = {{"deadline", "2026-11-20T22:03:20.100Z"}, {"drained", true}, {"cause", "operator"}};
   CHECK(opened_node(node, "gets new workers again", "") == "is drained");
   node["state"] = "lost";
+  CHECK(opened_node(node, "gets new workers again", "") == "is lost, drained");
+  node["drain"] = nullptr;
   CHECK(opened_node(node, "gets new workers again", "") == "is lost");
 }
 
@@ -186,6 +188,10 @@ TEST_CASE("the state of a node says what it takes and until when") {
   node["drain"]["cause"] = "operator";
   CHECK(node_state(node, "") == "drained");
   node["state"] = "lost";
+  CHECK(node_state(node, "") == "lost, drained");
+  node["drain"] = nullptr;
+  CHECK(node_state(node, "") == "lost, cordoned");
+  node["cordoned"] = false;
   CHECK(node_state(node, "") == "lost");
   node["access"]["revoked_at"] = "2026-11-20T21:53:20.100Z";
   CHECK(node_state(node, "") == "lost, revoked");

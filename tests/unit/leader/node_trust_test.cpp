@@ -173,6 +173,21 @@ TEST_CASE("a renewal moves the end of the certificate and nothing else") {
   CHECK(all<CertificateGrant>(foreign.orders).empty());
 }
 
+TEST_CASE("a reason that was forgotten at a revocation is made up for by a second one, which changes nothing else") {
+  Scene scene;
+  scene.make_token("t");
+  (void)scene.join("t", "a");
+  (void)scene.take(command(RevokeNode{"a", ""}));
+  const auto revoked_at = scene.stored.node_credentials.at("a").revoked_at;
+  REQUIRE(revoked_at);
+  scene.now = scene.now + Duration::seconds(5);
+  (void)scene.take(command(RevokeNode{"a", "stolen"}));
+  CHECK(scene.stored.node_credentials.at("a").revoke_reason == "stolen");
+  CHECK(scene.stored.node_credentials.at("a").revoked_at == revoked_at);
+  (void)scene.take(command(RevokeNode{"a", "sold"}));
+  CHECK(scene.stored.node_credentials.at("a").revoke_reason == "stolen");
+}
+
 TEST_CASE("only what has joined can be revoked, and storage that fails lets no machine in") {
   Scene scene;
   (void)scene.hello("n1", "");

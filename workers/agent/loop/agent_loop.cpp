@@ -309,7 +309,8 @@ void Loop::tell_start(const api::StartWorker& order, const Status& status) {
   }
   job_has_left(order.worker);
   const ProcessEnd end = not_started(order.worker, status.error());
-  feed(WorkerEnded{.worker = end.worker, .exit_code = end.exit_code, .detail = end.detail});
+  feed(WorkerEnded{
+      .worker = end.worker, .exit_code = end.exit_code, .detail = end.detail, .agent_failed = end.exit_code < 0});
 }
 
 void Loop::carry_out(const OfferProgramAddress& action) {

@@ -73,7 +73,8 @@ void AgentState::on(WorkerEnded& fact) {
   if (!by_agent.empty() && fact.signal == SIGKILL) {
     fact.detail = by_agent + (fact.detail.empty() ? "" : "; " + fact.detail);
   }
-  if (found->second.restartable && !found->second.held) {
+  // Where its agent can start no program a restartable worker is of no use: another node may.
+  if (found->second.restartable && !found->second.held && !fact.agent_failed) {
     found->second.kill_at.reset();
     found->second.granted_until.reset();
     RestartableWorker::Steps steps = found->second.restartable->program_ended(fact.exit_code, fact.signal, fact.detail);
