@@ -1,5 +1,5 @@
-// The daemon as the simulated world meets it: messages in, messages out, at moments that the world chooses. The usual
-// one is SimulatedDaemon; another in its place (in a test: the live loop) is driven through the same run.
+// The interface between the simulated world and the daemon: messages in, messages out, at times that the world chooses.
+// Usually SimulatedDaemon is behind it; a test puts the live loop in its place and runs the same world.
 #pragma once
 
 #include <cstdint>
