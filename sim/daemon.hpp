@@ -19,7 +19,7 @@ namespace tidepool::sim {
 // What the policy file in charge answers about a state; `number` is that of the question. A fault is a round, too.
 using AskFile = std::function<core::PolicyRound(const core::ClusterState& state, Instant now, std::int64_t number)>;
 
-// How its engine is made, and who is told of what it does.
+// How its engine is made, and what is told of what it does.
 struct DaemonParts {
   std::function<core::Engine::Parts()> parts;              // makes the engine's parts, again at each recovery
   std::function<void(const core::Decision&)> on_decision;  // each decision that was carried out

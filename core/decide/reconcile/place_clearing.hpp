@@ -44,7 +44,7 @@ class PlaceClearing {
   [[nodiscard]] const std::optional<std::string>& domain() const { return place_.domain; }
   [[nodiscard]] bool has_slots_enough() const;
 
-  // Who is to leave, if that makes room.
+  // Chooses the workers that are to leave, if that makes room.
   void look();
   [[nodiscard]] bool makes_room() const { return leave_.has_value(); }
 
