@@ -22,7 +22,7 @@ struct CommAddress {
     int version = 0;  // 22809 = 2.28.9
     std::string id;   // of rank 0, else empty
   };
-  // Where one peer is to connect, and what it must show there: who has it has been told by the daemon.
+  // Where one peer is to connect, and the key that it must show there, which workers learn from the daemon only.
   struct Entry {
     std::uint16_t port = 0;
     std::string key;  // kEntryKeyBytes

@@ -1,5 +1,5 @@
-// Checks of invariants. They stay on in every build: a scheduler that has lost its books must stop
-// and recover from the journal, not go on handing out GPUs.
+// Checks of invariants. They stay on in every build: a scheduler whose state contradicts itself must stop and recover
+// from the journal, not go on handing out GPUs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The first of several times that lies after another: when something is due next.
+// The earliest of several times that is later than a given one: when something is due next.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Where a number stands among pieces that are sorted by theirs, each number once: the words of an IdSet, the pages of
-// an IdTable. A step where no number between the first piece and the wanted one is missing, else a binary search.
+// Where a number stands in an ascending list of pieces without duplicates: the words of an IdSet, the pages of an
+// IdTable. One step where no number between the first piece and the wanted one is missing, else a binary search.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What a forecast takes every job to be: how fast it steps at a size, how much it has left, and how long its changes
-// take. All of it follows from the state with which the forecast begins, and stays as it was then: what the forecast
-// itself makes up teaches it nothing. Pure.
+// What a forecast assumes of every job: how fast it steps at a size, how much it has left, and how long its changes
+// take. All of it follows from the state with which the forecast begins and does not change while it runs: its own
+// events are no evidence. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Whose slots a job is given when it starts: those that come free at the moment of its start. Slots that were free
-// before are no one's.
+// Which jobs leave the slots that a job is given when it starts: those that come free at the moment of its start. Slots
+// that were free before have no such job.
 #pragma once
 
 #include <optional>

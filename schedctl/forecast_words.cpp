@@ -459,9 +459,9 @@ std::string why_of(const std::string& id, std::string why) {
   return why;
 }
 
-// `who`: "job-1 waits"
-std::string never_starts(const std::string& who, const std::string& id, const std::string& why) {
-  return who + " and cannot start as things are: " + why + "; what would help: schedctl why " + id;
+// `waiting`: "job-1 waits"
+std::string never_starts(const std::string& waiting, const std::string& id, const std::string& why) {
+  return waiting + " and cannot start as things are: " + why + "; what would help: schedctl why " + id;
 }
 
 // "job-3 waits for 2 slots; none is free", of several "job-3 and 4 more jobs wait: job-3 waits for 2 slots; none is
@@ -471,14 +471,14 @@ std::string wait_in_words(const json& row) {
   const std::string first = jobs.empty() ? "" : jobs.front().get<std::string>();
   const std::string why = text_at(row, "/reason/text");
   const std::size_t others = jobs.empty() ? 0 : jobs.size() - 1;
-  const std::string who =
+  const std::string waiting =
       others == 0 ? first + " waits" : first + " and " + count_of(static_cast<double>(others), "more job") + " wait";
   if (why.starts_with(kCannotStart)) {
     const std::string never = why.substr(kCannotStart.size());
-    return never_starts(who, first, others == 0 ? never : why_of(first, never));
+    return never_starts(waiting, first, others == 0 ? never : why_of(first, never));
   }
   const std::string wait = why.starts_with("waits") ? first + " " + why : first + " waits: " + why;
-  return others == 0 ? wait : who + ": " + wait;
+  return others == 0 ? wait : waiting + ": " + wait;
 }
 
 // What other jobs do for it, and of one that does not get what it asks for what bears that out and would help.

@@ -96,11 +96,18 @@ json post(Session& session, const std::string& name, const std::string& what, co
       {.method = "POST", .path = "/v1/policies/" + escape_url(name) + "/" + what, .body = body.dump(), .headers = {}});
 }
 
+// Two deployments of one version may differ in the parameters that were given.
+std::string named(const json& deployed) {
+  const json params = deployed.value("params", json::object());
+  std::string given;
+  for (const auto& [name, value] : params.items()) {
+    given += (given.empty() ? " with " : ", ") + name + "=" + value.dump();
+  }
+  return text_at(deployed, "/name") + ", version " + shown(text_at(deployed, "/version")) + printable(given);
+}
+
 // `failure`: what the newest round has failed with.
 std::string status_text(const json& deployment, const std::string& failure = "") {
-  const auto named = [](const json& ref) {
-    return text_at(ref, "/name") + ", version " + shown(text_at(ref, "/version"));
-  };
   const json& active = deployment.at("active");
   std::string text = active.is_null() ? text_at(deployment, "/builtin") + " decides, the daemon's own policy\n"
                                       : named(active) + " decides\n";

@@ -207,9 +207,9 @@ std::string quarantine_notes(const json& node, std::string_view now) {
   for (const json& slot : list_at(node, "/slots")) {
     if (!is_quarantined(slot)) continue;
     const std::string worker = text_at(slot, "/worker");
-    const std::string who = worker.empty() ? "" : " of " + worker + " (" + text_at(slot, "/job") + ")";
+    const std::string holder = worker.empty() ? "" : " of " + worker + " (" + text_at(slot, "/job") + ")";
     std::string& slots =
-        slots_by_why[who + " quarantined since " + utc_beside(text_at(slot, "/quarantine/since"), now) + ": " +
+        slots_by_why[holder + " quarantined since " + utc_beside(text_at(slot, "/quarantine/since"), now) + ": " +
                      printable(text_at(slot, "/quarantine/why"))];
     slots += (slots.empty() ? "" : ",") + slot.at("index").dump();
   }

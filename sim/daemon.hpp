@@ -1,5 +1,5 @@
-// The daemon as the simulated world meets it: messages in, messages out, at moments that the world chooses. The usual
-// one is SimulatedDaemon; another in its place (in a test: the live loop) is driven through the same run.
+// The interface between the simulated world and the daemon: messages in, messages out, at times that the world chooses.
+// Usually SimulatedDaemon is behind it; a test puts the live loop in its place and runs the same world.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace tidepool::sim {
 // What the policy file in charge answers about a state; `number` is that of the question. A fault is a round, too.
 using AskFile = std::function<core::PolicyRound(const core::ClusterState& state, Instant now, std::int64_t number)>;
 
-// How its engine is made, and who is told of what it does.
+// How its engine is made, and what is told of what it does.
 struct DaemonParts {
   std::function<core::Engine::Parts()> parts;              // makes the engine's parts, again at each recovery
   std::function<void(const core::Decision&)> on_decision;  // each decision that was carried out

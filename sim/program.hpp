@@ -1,5 +1,5 @@
-// A training program whose speed, batch and progress are not a curve of its size: what it does follows from where its
-// workers lie and from how far it is. The fleet asks it for one stretch of equal steps after another.
+// A training program whose speed, batch and progress are no plain function of its size: they depend on where its
+// workers are and on how far it is. The fleet asks it for one stretch of equal steps after another.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct OutcomeInput {
 
 struct Outcome {
   std::vector<std::string> notes;  // for people, one sentence each
-  std::string trouble;             // why the run is none to judge a policy by; empty = it is sound
+  std::string trouble;             // why no policy can be judged by the run; empty = one can
 };
 
 [[nodiscard]] Outcome outcome_of(const OutcomeInput& input);

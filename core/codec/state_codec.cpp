@@ -6,7 +6,7 @@
 #include "core/codec/account_fields.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
-#include "core/codec/desk_fields.hpp"
+#include "core/codec/deployment_fields.hpp"
 #include "core/codec/measurement_fields.hpp"
 #include "core/codec/node_fields.hpp"
 #include "core/codec/phase_fields.hpp"
@@ -428,7 +428,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take_into("straggler_detector", state.straggler_detector));
   TP_TRY(take_into("maintenance", state.maintenance));
   TP_TRY(take("desk", [&](auto& found) {
-    tell_no_later_fields_of_desk(found);
+    tell_no_later_fields_of_deployment(found);
     return codec::decode(found, "/desk", state.deployment);
   }));
   return codec::decode(document, "", state);

@@ -1,6 +1,6 @@
-// Jobs in line for which running ones give up slots: who they are, and that they come before those who gave.
+// Jobs in line for which running jobs give up slots. They come before the jobs that gave.
 //
-// Rule. What was given up for a job is not taken back by the job that gave it, until that one has had it or lacks it no
+// Rule. A job that gave up slots for another one does not take them back until that one has had them or needs them no
 // more (core/place/slot_claims.hpp).
 #pragma once
 

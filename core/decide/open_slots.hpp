@@ -1,6 +1,6 @@
-// How many workers more of a job that asks for particular nodes fit there on slots that are free or come free. Kept
-// while further workers are thought to leave, so that trying many victims costs one look at the nodes and then one step
-// a worker.
+// How many more workers of a job that asks for particular nodes fit there, on slots that are free or come free. It is
+// kept while further workers are assumed to leave, so that trying many victims costs one look at the nodes and then one
+// step for each worker.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// Whose workers would have to move so that a job that waits for particular nodes has room there: those whose moves cost
-// least, beside what is free there and what comes free without them.
+// Finds the workers that would have to move so that a job that waits for particular nodes has room there: the moves
+// that cost least, beside what is free there and what comes free without them.
 //
 // Rules. Whether the workers of a job may move is found once for that job, and whether they have room elsewhere once
-// for all jobs that ask for the same. For single slots the movers are taken from what the engine keeps in order of cost
-// (place/move_costs.hpp): only those are looked at that cost no more than the last one taken. Wider workers take one
-// look at all workers on these nodes, and one at the nodes for each worker that is lacking.
+// for all jobs that ask for the same. For single slots the workers are taken from what the engine keeps in order of
+// cost (place/move_costs.hpp): none is looked at that costs more than the last one taken. For wider workers all workers
+// on these nodes are looked at once, and the nodes once for each worker that still lacks room.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What a reason says as of now: numbers that change with every step or second, and what the pool has, are told as they
-// are, while a verdict is stored anew only when its code changes.
+// A reason with its numbers as of now. Numbers that change with every step or second, and what the pool has, are read
+// anew, because a verdict is stored again only when its code changes.
 #pragma once
 
 #include "core/state/cluster_state.hpp"

@@ -1,5 +1,5 @@
-// What a submission, or a user's wish for a size, would lead to if it were made now: the engine itself decides it, on a
-// copy of the state, by the four calls that the real one takes. Nothing of it is stored or carried out. Pure.
+// What a submission, or a user's request for a size, would lead to if it were made now. The engine itself decides it on
+// a copy of the state, by the same four calls. Nothing of it is stored or carried out. Pure.
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ struct TypePart {
 [[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job,
                                                        int kept_by_guarantees);
 
-// Who keeps the slots that slots_kept_by_guarantees() counts: of the tenants that the caller may see.
+// The tenants that keep the slots counted by slots_kept_by_guarantees(), as far as the caller may see them.
 [[nodiscard]] std::vector<Keeper> keepers_for(const ClusterState& state, const Job& job, const TenantFilter& is_seen);
 // "tenant speech keeps 3 slots of these (lend: 0)" of each.
 [[nodiscard]] std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers);

@@ -1,4 +1,4 @@
-// What is to be said of the nodes that a job asks for, by types of slot, labels and memory.
+// Evidence about the nodes that a job asks for: by types of slot, labels and memory.
 #pragma once
 
 #include <string>

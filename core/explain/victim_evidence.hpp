@@ -1,4 +1,4 @@
-// Who gives up slots for a job that waits.
+// Which jobs give up slots for a job that waits, as evidence.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What keeps a job from slots beside what the engine has said: its price cap, types of slot that it may not mix, and
-// what its pools have on the way or may still bring. Words only: nothing is decided by it.
+// Further bounds that keep a job from slots, for explanations: its price cap, types of slot that it may not mix, and
+// what its pools have on the way or may still bring. Nothing is decided by it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Of many jobs that were submitted at once those that wait, by what each waits for.
+// Groups the jobs of one submission that wait by what they wait for.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
-// Which slots no worker counts for, and in which class of the pool's account they are: kept up to date by what changes,
-// so that a change costs what it changes, and for each type a step for each way in which waiting jobs ask for slots.
+// Keeps, for each type of slot, which slots no worker holds and in which class of the pool's account they are. A change
+// costs only what it touches, and for each type one step for each way in which waiting jobs ask for slots.
 //
-// Rule: it follows from the state and is no part of it. What is free is `fragmentation` while a job waits that may run
-// on slots of that type and whose smallest size does not fit on what is free of them, or for which the engine has found
-// no room there; but not for one that would not fit if all of them were free.
+// Rule: all of it follows from the state and is no part of it. A free slot is `fragmentation` while a waiting job may
+// run on its type and its smallest size does not fit on the free slots, or the engine has found no room for it there. A
+// job that would not fit if all slots of the type were free does not count.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// One change of the state in progress: where step() and accept() write, what they touched, and the
-// events they make. Slots have their only writers here, so the books of nodes, workers and jobs agree.
+// One change of the state in progress: where step() and accept() write, what they touched, and the events they make.
+// Only this class writes slots, so what the state says of nodes, workers and jobs always agrees.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What slots were held for beside training: a part of an account for each cause. What no cause has is useful, so that
-// the parts always add up to what the account was charged.
+// What slots of a job were held for other than training: a part of its account for each cause. Time without a cause is
+// useful, so the parts always add up to what the account was charged.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
-// What the slots cost that no worker counts for: the account of the pool, which is no tenant's, by type of slot and
-// class.
+// The pool's account: what slots cost while no worker holds them, by type of slot and class. It belongs to no tenant.
 //
-// Rule: each slot of a node that is up is at any moment in one account, that of the job whose worker holds it or a
-// class of this one, at the node's price. So all accounts together come to slots x time x price, exactly.
+// Rule: each slot of a node that is up is charged to exactly one account at any moment, at the node's price: that of
+// the job whose worker holds it, or a class of this one. So all accounts together come to slots x time x price,
+// exactly.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
-// What is told of a job whose workers have rules together (gang_rules.hpp) and find no room, and as which job it waits.
+// Jobs whose workers have rules together (gang_rules.hpp) and find no room: at which place they wait, and the reason
+// that is told.
 //
-// Rule: a job that has to be in one domain, or on slots of one type, waits for one at a time, as a job would that asked
-// for nothing else: what comes free there is kept for it, and others move away from there.
+// Rule: a job that has to be in one domain, or on slots of one type, waits for one place at a time, like a job that
+// asks for this place only (bound_to()): what comes free there is kept for it, and other jobs move away from there.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,10 @@
-// What a job asks of the nodes of its workers together, beside what it asks of each (state/node_constraints.hpp): one
-// table, a row for each rule. The validator names the row that a plan breaks; all that counts room for a job asks
-// workers_by_rules(), and all that places it goes by arrange() (arrangement.hpp).
+// Rules on the nodes of a job's workers together, such as all of them in one domain; what a job asks of each node alone
+// is in state/node_constraints.hpp. One table, a row for each rule. The validator names the row that a plan breaks; all
+// code that counts room for a job asks workers_by_rules(), and all code that places it goes by arrange()
+// (arrangement.hpp).
 //
-// Rule: like a constraint, a rule holds when workers are placed: of those that join, beside those that stay. What runs
-// stays where it is, whatever becomes of the labels.
+// Rule: like a constraint, a rule is checked when workers are placed: for those that join, together with those that
+// stay. Workers that run stay where they are when labels change.
 #pragma once
 
 #include <map>

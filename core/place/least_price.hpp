@@ -1,5 +1,5 @@
-// What a job costs at least, against its price cap. A job that no pool of slots is cheap enough for waits without a
-// part in any plan: slots that a plan kept for it would stand idle.
+// The least that a job can cost, compared with its price cap. A job for which no type of slot is cheap enough waits
+// outside of all plans: slots that a plan kept for it would stand idle.
 #pragma once
 
 #include <cstdint>

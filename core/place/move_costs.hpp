@@ -1,8 +1,8 @@
-// What it costs to move workers elsewhere as far as their jobs alone decide it, kept between decisions: so who is the
-// cheapest to move is known without a walk over all workers.
+// What it costs to move a job's workers elsewhere, as far as the job alone decides it. It is kept between decisions, so
+// that the workers that are cheapest to move are found without looking at all of them.
 //
-// Rule. What is kept of a job follows from the job and its workers as they are in the state; its owner follows every
-// job that changes and forgets those that leave. It is no part of the state.
+// Rule. What is kept of a job follows from the job and its workers in the state; the owner updates it for every job
+// that changes and removes jobs that leave. It is no part of the state.
 #pragma once
 
 #include <compare>

@@ -13,22 +13,22 @@ class SlotsGiven {
  public:
   SlotsGiven(const ClusterState& state, std::vector<GivenSlots> given) : state_(state), given_(std::move(given)) {}
 
-  [[nodiscard]] bool is_enough_for(const LackingJob& who) const {
+  [[nodiscard]] bool is_enough_for(const LackingJob& lacking) const {
     int room = 0;
     for (const GivenSlots& each : given_) {
-      if (room >= who.slots) break;
-      if (is_of_use(each, who)) room += each.slots;
+      if (room >= lacking.slots) break;
+      if (is_of_use(each, lacking)) room += each.slots;
     }
-    return room >= who.slots;
+    return room >= lacking.slots;
   }
 
-  void serve(const LackingJob& who) {
-    int lacks = who.slots;
+  void serve(const LackingJob& lacking) {
+    int lacks = lacking.slots;
     IdSet<JobId> givers;
     const auto take = [&](bool own) {
       for (GivenSlots& each : given_) {
         if (lacks == 0) break;
-        if ((each.for_job == who.job->id) != own || !is_of_use(each, who)) continue;
+        if ((each.for_job == lacking.job->id) != own || !is_of_use(each, lacking)) continue;
         const int taken = std::min(lacks, each.slots);
         each.slots -= taken;
         lacks -= taken;
@@ -37,7 +37,7 @@ class SlotsGiven {
     };
     take(true);
     take(false);
-    for (const JobId giver : givers) claimants_[giver].push_back(who.job->id);
+    for (const JobId giver : givers) claimants_[giver].push_back(lacking.job->id);
     std::erase_if(given_, [](const GivenSlots& each) { return each.slots == 0; });
   }
 
@@ -45,13 +45,13 @@ class SlotsGiven {
   [[nodiscard]] std::map<JobId, std::vector<JobId>> claimants() && { return std::move(claimants_); }
 
  private:
-  [[nodiscard]] bool is_of_use(const GivenSlots& given, const LackingJob& who) const {
-    const JobSpec& spec = who.job->spec;
-    const bool may_be_anywhere = !is_choosy(spec) && !who.type;
+  [[nodiscard]] bool is_of_use(const GivenSlots& given, const LackingJob& lacking) const {
+    const JobSpec& spec = lacking.job->spec;
+    const bool may_be_anywhere = !is_choosy(spec) && !lacking.type;
     if (!given.node) return may_be_anywhere && spec.gpus_per_worker == 1;
     if (may_be_anywhere) return true;
     const Node& node = *state_.find_node(given.node);
-    return may_run_on(spec, node) && (!who.type || node.slot_type == *who.type);
+    return may_run_on(spec, node) && (!lacking.type || node.slot_type == *lacking.type);
   }
 
   const ClusterState& state_;
@@ -65,11 +65,11 @@ std::map<JobId, std::vector<JobId>> claimants_of(const ClusterState& state, std:
                                                  const std::vector<LackingJob>& lacking) {
   SlotsGiven slots(state, std::move(given));
   std::vector<const LackingJob*> later;
-  for (const LackingJob& who : lacking) {
+  for (const LackingJob& job : lacking) {
     if (slots.is_used_up()) break;
-    slots.is_enough_for(who) ? slots.serve(who) : later.push_back(&who);
+    slots.is_enough_for(job) ? slots.serve(job) : later.push_back(&job);
   }
-  for (const LackingJob* who : later) slots.serve(*who);
+  for (const LackingJob* job : later) slots.serve(*job);
   return std::move(slots).claimants();
 }
 

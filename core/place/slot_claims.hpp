@@ -1,5 +1,5 @@
-// For which jobs in line slots come free that others give up. Those that give them up come behind these in line until
-// they have had them (decide/claimants.hpp); all else is told to people.
+// Which jobs in line are to have the slots that other jobs give up. A job that gives up slots comes behind these in
+// line until they have had them (decide/claimants.hpp); all else here is only told to people.
 #pragma once
 
 #include <map>

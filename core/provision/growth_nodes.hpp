@@ -1,7 +1,7 @@
-// Nodes for jobs that run, where what these would make of them is worth more than their price.
+// Nodes for running jobs to grow on, where the growth is worth more than the nodes' price.
 //
-// Rule: one node at a time, or as many as a step of a job needs together; none while one is on its way, or slots are
-// free that the policy does not use.
+// Rule: one node at a time, or as many as one step of a job needs together; none while a node is on its way, or while
+// slots are free that the policy does not use.
 #pragma once
 
 #include <optional>

@@ -311,10 +311,10 @@ std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now) {
     }
   }
   std::vector<GangNeed> needs;
-  for (const auto& [who, leaving] : workers) {
-    const Job* job = state.find_job(who.first);
+  for (const auto& [job_on_type, leaving] : workers) {
+    const Job* job = state.find_job(job_on_type.first);
     needs.push_back({.job = job, .workers = static_cast<int>(with_groups(*job, leaving).size())});
-    if (!job->spec.mixed_types) needs.back().type = who.second;
+    if (!job->spec.mixed_types) needs.back().type = job_on_type.second;
   }
   return needs;
 }

@@ -1,8 +1,8 @@
-// Room on the nodes that are there and on those that are on their way, as jobs that wait would take it up. A thought
-// only: nothing is placed by it.
+// Room for waiting jobs on nodes that are there or on their way, as it is counted before further nodes are asked for.
+// An estimate: nothing is placed by it.
 //
-// Rule: a job that does not mix slot types takes room of one type. What type nodes of a pool have that names none is
-// not known before the first has joined: until then their room counts as of each type. Of a job with groups
+// Rule: a job that does not mix slot types takes room of one type. Where a pool names no type, that of its nodes is not
+// known before the first has joined: until then their room counts for each type. Of a job with groups
 // (state/worker_groups.hpp) only whole groups fit, each in one domain. Which labels a node will have is not known
 // before it has joined: until then it is a domain of its own, but for the type of its slots, where that is known.
 #pragma once

@@ -1,6 +1,6 @@
-// What policy files want of pools, and what that leaves to the built-in rule.
+// How many nodes the policy file in charge wants of each pool, and which pools that leaves to the built-in rule.
 //
-// Rule: of a pool of which the policy file in charge says how many nodes it should have, the built-in rule buys none.
+// Rule: the built-in rule buys no node of a pool for which the policy file names a number.
 #pragma once
 
 #include <optional>

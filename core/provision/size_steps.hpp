@@ -1,8 +1,8 @@
-// Steps between allowed sizes of jobs, each with what its slots bring: what slots more are worth to the jobs that run,
-// and what is lost where there are fewer, wherever they are taken.
+// Steps between allowed sizes of jobs, each with what its slots bring: what more slots are worth to running jobs, and
+// what is lost with fewer, wherever they are taken.
 //
-// A step further up is never taken to bring more than one below it, so that the best steps of all jobs together, or the
-// least, are steps that jobs can make.
+// A step further up is never counted as bringing more than one below it, so that the best (or the cheapest) steps of
+// all jobs together are steps that jobs can take.
 #pragma once
 
 #include <optional>

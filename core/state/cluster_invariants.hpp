@@ -1,5 +1,5 @@
-// What is always true of the state, whatever happened: the books of nodes, workers and jobs agree.
-// Each law has a name; the answer names the first one broken and where.
+// The invariants of the state: what it says of nodes, workers and jobs always agrees. Each has a name; the answer names
+// the first one that is broken, and where.
 #pragma once
 
 #include <optional>

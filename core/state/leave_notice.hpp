@@ -1,5 +1,5 @@
-// A worker that is told to leave is told by when, and its program may answer. What it is granted moves the time at
-// which it is ended (core/facts/nodes/notice_facts.hpp); nothing else that it says does.
+// The notice of a worker that has to leave: by when, and what its program has answered. Only time that was granted
+// changes when it is ended (core/facts/nodes/notice_facts.hpp); no other answer does.
 #pragma once
 
 #include <cstdint>

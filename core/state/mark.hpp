@@ -1,4 +1,4 @@
-// What a policy remembers from plan to plan. It keeps nothing itself.
+// What a policy remembers from plan to plan: a mark in the state, because a policy keeps nothing itself.
 #pragma once
 
 #include <vector>

@@ -142,7 +142,7 @@ using Intent =
 // Whose slots it sets free. Requires: its job exists.
 [[nodiscard]] std::vector<WorkerId> workers_freed_by(const ClusterState& state, const Intent& intent);
 
-// What is to become of the nodes of pools. Carried out by their providers, who look at ClusterState::pools.
+// What is to become of the nodes of pools. Their providers carry it out; they read ClusterState::pools.
 struct CreateNodeIntent {
   std::string pool;
   NodeRequest request = 0;  // NodePools::next_request, and the numbers that follow

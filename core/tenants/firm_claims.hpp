@@ -1,5 +1,5 @@
-// Jobs whose slots a plan could not have back once they have them (firm_slots()): they start only within the guarantees
-// of their tenant and of those above it.
+// Jobs whose slots cannot be reclaimed once they have them (firm_slots()): they start only within the guarantees of
+// their tenant and of those above it.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
-// How many slots more each tenant's guarantee covers, as a decision hands slots out: what it is guaranteed less what
-// its jobs hold and are given.
+// How many more slots each tenant's guarantee covers while a decision hands out slots: the guarantee less what its jobs
+// hold and are given.
 //
-// Rule: a claim is within a guarantee as a whole or not at all, and a guarantee is one against others: that of a tenant
-// above both jobs covers nothing between them.
+// Rule: a claim is within a guarantee as a whole or not at all. A guarantee counts only against other tenants: that of
+// a tenant above both jobs covers nothing between them.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Slots of guarantees that tenants keep from another one, as they do not lend them (TenantNode::lend).
+// Slots that other tenants keep from a tenant because they do not lend all of their guarantees (TenantNode::lend).
 //
-// Safe rule. Nothing is decided by it: it explains a share that has been worked out. It is there only where the tenant
-// would be entitled to more if all were lent, so no limit on its way to the pool is the reason. Where a policy file's
-// claims divide the pool, nothing is said.
+// Safe rule. Nothing is decided by it: it explains a share that has been worked out. It counts only slots that the
+// tenant would be entitled to if all were lent, so no limit between it and the pool is the cause. Where a policy file's
+// claims divide the pool it says nothing.
 #pragma once
 
 #include <functional>

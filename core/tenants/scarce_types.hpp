@@ -1,5 +1,5 @@
-// Types of slots of which jobs of tenants ask for more than there is: which these are, and which tenant leaves its part
-// of them to the others because no gang of its jobs fits into it.
+// Types of slot of which the jobs of tenants ask for more than there is, and which tenant leaves its part of one to the
+// others because none of its gangs fits into it.
 #pragma once
 
 #include <cstddef>

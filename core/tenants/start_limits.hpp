@@ -1,5 +1,5 @@
-// Whether limits of tenants would let a waiting job start if slots were free for it: nodes more change nothing for one
-// that they would not. A thought only, for what is bought; who starts is the plan's to decide (tenant_planner.hpp).
+// Whether the limits of tenants would let a waiting job start if slots were free for it. If not, no node is bought for
+// it, since it could not use one. An estimate: which jobs start is decided by the plan (tenant_planner.hpp).
 #pragma once
 
 #include <cstddef>

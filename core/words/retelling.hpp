@@ -1,4 +1,5 @@
-// Reasons made of other reasons: what a policy said, as the engine says it of what it does. No decision hangs on them.
+// Reasons that the engine derives from a policy's reason, for what it carries out of it. For people only: nothing is
+// decided by them.
 #pragma once
 
 #include <functional>

@@ -97,8 +97,8 @@ std::string text_of(const PreemptsLater& why) {
 }
 
 // "job-4 was preempted 3 times within the last 1 h, which is the most that is allowed"
-std::string often_text(const std::string& who, int limit, Duration window) {
-  return who + " preempted " + counted(limit, "time") + " within the last " + time(window) +
+std::string often_text(const std::string& subject, int limit, Duration window) {
+  return subject + " preempted " + counted(limit, "time") + " within the last " + time(window) +
          ", which is the most that is allowed";
 }
 std::string text_of(const PreemptionLimit& why) {

@@ -32,8 +32,8 @@ namespace tidepool::core {
 [[nodiscard]] std::string policy_words(const std::string& word, const std::vector<ReasonNumber>& numbers);
 // " (rule: guarantee)"; empty if no rule is told.
 [[nodiscard]] std::string by_rule(const reason::ShareRule& rule);
-// Who is to have the slots that a job gives up: " for job-7 and 2 more jobs", with the rule; empty if it
-// is no job in particular.
+// Which jobs are to have the slots that a job gives up: " for job-7 and 2 more jobs", with the rule; empty if none in
+// particular.
 [[nodiscard]] std::string for_claimants(const reason::Claimants& claimants);
 
 // Two numbers that a sentence holds against each other, with as many digits as it takes to tell them apart. Alike: no

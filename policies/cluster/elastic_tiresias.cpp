@@ -37,15 +37,15 @@ class Expansion {
   void expand(core::StepBudget& budget) {
     while (free_ > 0 && budget.spend(static_cast<std::int64_t>(chosen_.size()))) {
       std::tuple<double, int> best{0, 0};  // gain, queue
-      std::size_t who = chosen_.size();
+      std::size_t best_row = chosen_.size();
       for (const std::size_t row : queues_.order) {
         const std::tuple offer{gain(row), -queues_.marks[row].level};
         if (std::get<0>(offer) <= 0 || offer <= best) continue;
         best = offer;
-        who = row;
+        best_row = row;
       }
-      if (who == chosen_.size()) return;
-      resize(who, next_size(who));
+      if (best_row == chosen_.size()) return;
+      resize(best_row, next_size(best_row));
     }
   }
 

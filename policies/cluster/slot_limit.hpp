@@ -1,6 +1,7 @@
-// Slots of a view taken off its nodes, where a policy may hand out fewer than there are.
+// Takes slots off the nodes of a view, where a policy may hand out fewer than there are.
 //
-// What jobs hold goes last, and what they ask for after what nobody asks for; the same view gives the same answer.
+// Slots that no job asks for are taken first, then those that jobs ask for, and last those that jobs hold. The same
+// view gives the same answer.
 #pragma once
 
 #include <vector>

@@ -159,8 +159,8 @@ class LogFollower {
 };
 
 void tell_no_output(const LogsAsked& asked, const std::string& job, bool is_all) {
-  const std::string who = asked.worker.empty() ? job : asked.worker;
-  const std::string text = "no output of " + who + (is_all ? " is kept" : " so far");
+  const std::string source = asked.worker.empty() ? job : asked.worker;
+  const std::string text = "no output of " + source + (is_all ? " is kept" : " so far");
   std::fprintf(stderr, "schedctl: %s\n", text.c_str());
 }
 

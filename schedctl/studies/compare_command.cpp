@@ -206,7 +206,7 @@ int show(const CompareAsked& asked, const Settings& settings) {
   }
   // The table tells of it, and a script shall notice, too.
   const bool failed = std::ranges::any_of(comparison.runs, [](const auto& run) { return !run.complaint.empty(); });
-  if (failed) std::fprintf(stderr, "schedctl: some runs are none to judge by; what is above says which and why\n");
+  if (failed) std::fprintf(stderr, "schedctl: some runs cannot be judged; the lines above say which and why\n");
   return failed ? kExitNegative : kExitOk;
 }
 

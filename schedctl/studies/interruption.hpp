@@ -1,5 +1,5 @@
-// Ctrl-C as a question that a long command asks itself, so that it can keep what it has. Only the first one is: another
-// ends the process as ever, and so does the first once this is gone.
+// Lets a long command ask whether Ctrl-C was pressed, so that it can keep what it has. Only the first Ctrl-C is caught:
+// a second one ends the process as usual, and so does the first once this object is gone.
 #pragma once
 
 #include <csignal>

@@ -1,5 +1,5 @@
-// What agents say, taken in: facts for the engine, and what their sender is told in turn. A node speaks only for its
-// own workers; what it says of others is left alone.
+// Takes in what agents report: facts for the engine, and direct answers to the agent. A node speaks only for its own
+// workers; what it says of others is ignored.
 #pragma once
 
 #include "schedulerd/leader/turn_batch.hpp"

@@ -1,9 +1,10 @@
-// The daemon's turn, which is all of it that decides: what has come in goes in, the engine learns and decides, and what
-// is to be written, answered and sent comes out. Pure: the real loop and the simulated daemon are two shells around it.
+// One turn of the daemon, which makes all of its decisions: what has arrived goes in, the engine learns and decides,
+// and what is to be written, answered and sent comes out. Pure: the real loop and the simulated daemon are two shells
+// around it.
 //
-// A shell keeps one order: run() first, then all rows in one commit, and only then answers, pictures for readers and
+// A shell keeps one order: run() first, then all rows in one commit, and only then answers, snapshots for readers and
 // orders (docs/adr/0002-step-then-commit.md). After an error of run() or of the commit the engine may be ahead of the
-// storage: drop the turn with it, and recover.
+// storage: drop the turn and the engine, and recover.
 #pragma once
 
 #include <cstdint>

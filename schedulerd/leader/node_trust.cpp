@@ -12,8 +12,9 @@ constexpr const char* kCpuSlots = "cpu";
 constexpr const char* kAskForToken = "ask an admin for a new one: schedctl node token create";
 
 std::string again(const std::string& node) {
-  return "; to let this machine in again, make a new token (schedctl node token create) and run: agentd join --anew "
-         "--name " +
+  return "; to let this machine in again, make a new token (schedctl node token create) and run, with its other "
+         "options "
+         "as before: agentd join --anew --token TOKEN --name " +
          node;
 }
 

@@ -1,6 +1,6 @@
-// By what nodes are known: who may join with a node token, which key a node name belongs to, and when it is good no
-// more. A name belongs to one key. What is granted is written down before it is given: a use of a token that is spent
-// stays spent, and a node that has spent one and has not heard of it asks again with the same token and key.
+// How nodes are known: which machine may join with a node token, which key a node name belongs to, and until when it is
+// valid. A name belongs to one key. What is granted is written down before it is given: a use of a token that is spent
+// stays spent, and a node that has spent one without hearing of it asks again with the same token and key.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a turn has to tell those who run the daemon, beside its events: what it has refused, ignored or given up.
+// What a turn logs for operators, beside its events: what it has refused, ignored or given up.
 #pragma once
 
 #include <cstddef>

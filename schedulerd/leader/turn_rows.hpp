@@ -1,5 +1,5 @@
-// What a turn leaves for the journal, in the order in which it happened. All rows of a turn are one commit; times by
-// the wall clock are added where they are written, because only the daemon's own time is known here.
+// What a turn writes to the journal, in order. All rows of a turn are one commit. Times by the wall clock are added
+// where the rows are written, because a turn knows only the daemon's own time.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a turn has to tell those who run the daemon, as lines of its log.
+// What a turn notes for operators, as lines of the daemon's log.
 #pragma once
 
 #include "core/state/event.hpp"

@@ -1,4 +1,4 @@
-// How far a run is, for people who wait for it. Nothing of the run depends on who is told.
+// How far a run is, for people who wait for it. Nothing in the run depends on it.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ PlaceClearing::PlaceClearing(DecisionDraft& draft, WaysOut& ways, Uses uses, Cle
   }
 }
 
-// Those who leave a domain take as many slots elsewhere as they give up there.
+// Workers that leave a domain take as many slots elsewhere as they give up there.
 bool PlaceClearing::has_slots_enough() const {
   int open = place_.domain ? draft_.free_slots().free() : 0;
   for (const auto& [node, slots] : open_) open += place_.domain ? slots - free_.at(node) : slots;

@@ -1,10 +1,10 @@
-// Clearing one place for a gang that waits: nodes of one type of slots, of one domain, or all on which it may be. What
-// is searched is who is to leave there, at least cost, so that all that leave have room elsewhere
-// (node_clearing.hpp has the rules; who leaves which node is of core/place/clearing.hpp).
+// Clears one place for a gang that waits: nodes of one type of slot, of one domain, or all on which it may be. It
+// searches for the workers that leave there at least cost and all have room elsewhere. node_clearing.hpp has the rules;
+// core/place/clearing.hpp chooses which workers leave which nodes.
 //
-// Rule of cost. Each worker there is looked at once. Where one of those chosen cannot leave after all, as it has no
-// room elsewhere or preemptions have run out, its job stays and others are chosen, eight times at most. Nothing is
-// taken from the draft before all that leave have been found room.
+// Rule of cost. Each worker there is looked at once. Where a chosen one cannot leave after all, because it has no room
+// elsewhere or no preemption is allowed any more, its job stays and others are chosen, eight times at most. Nothing is
+// taken from the draft before all that leave have found room.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ class PlaceClearing {
   [[nodiscard]] const std::optional<std::string>& domain() const { return place_.domain; }
   [[nodiscard]] bool has_slots_enough() const;
 
-  // Who is to leave, if that makes room.
+  // Chooses the workers that are to leave, if that makes room.
   void look();
   [[nodiscard]] bool makes_room() const { return leave_.has_value(); }
 

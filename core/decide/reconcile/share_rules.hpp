@@ -1,8 +1,8 @@
-// By which rule between tenants (docs/fairness.md) jobs give up slots in a decision: it is told with the intent, so
-// that the event says it.
+// Which rule between tenants (docs/fairness.md) is the cause that a job gives up slots in a decision. It is stored with
+// the intent, so that the event can name it.
 //
 // Safe rules. Nothing is decided by it. It follows from the intents, the tree, what tenants hold and what the newest
-// plan entitles them to. Where these do not say that shares are why a job gives up slots, no rule is told.
+// plan entitles them to. Where these do not show that shares are the cause, no rule is named.
 #pragma once
 
 #include "core/decide/decision_draft.hpp"

@@ -1,7 +1,7 @@
 // How the workers of other jobs leave for a gang that waits: they move, give up their slots and start again, or stay.
 //
-// Rule: it is found once for each job, whose workers all leave in one way. Only jobs narrower than what the gang needs
-// in one place leave, so no two jobs have each other leave in turn (node_clearing.hpp has the rules).
+// Rule: it is found once for each job, and all workers of a job leave in the same way. Only jobs narrower than what the
+// gang needs in one place leave, so no two jobs make each other leave in turn (node_clearing.hpp has the rules).
 #pragma once
 
 #include "base/id_table.hpp"

@@ -1,9 +1,9 @@
-// Notices to leave: who is given one, what programs answer, and by how much that puts off their end.
+// Notices to leave: which workers are given one, what their programs answer, and by how much that puts off their end.
 //
-// Safe rules. A notice is a promise: the time that it names is moved to a later one only, and only by an answer. All
+// Safe rules. A notice is a promise: the time that it names only ever moves to a later one, and only by an answer. All
 // answers together add at most what the limits of the job's tenant allow at the time (`notice_extension`), and none
-// reaches beyond the deadline of a node that is being drained. A program that refuses leaves all the same, unless it
-// was asked (AskIntent): what it says first decides then, for all workers of its job.
+// goes beyond the deadline of a node that is being drained. A program that refuses leaves all the same, unless it was
+// asked (AskIntent): then its first answer decides, for all workers of its job.
 #pragma once
 
 #include "base/result.hpp"

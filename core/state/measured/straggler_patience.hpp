@@ -1,6 +1,6 @@
 // When a named straggler may be replaced. Noise on a shared machine makes every worker look slow now and then, and a
-// joining worker on the same machine is no faster; so a worker must be named for many steps in a
-// row, and replacing that does not help is tried ever less.
+// joining worker on the same machine is no faster. So a worker must be named for many steps in a row, and after each
+// replacement that did not help the next one waits longer.
 #pragma once
 
 #include <optional>

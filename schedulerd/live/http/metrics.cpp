@@ -136,6 +136,7 @@ void Metrics::Series::observe(const core::Event& event) {
     waiting.erase(since);
   } else if (type == "job.finished" && event.job) {
     waiting.erase(*event.job);
+    audits.Add({{"outcome", "exact"}}).Increment(number_in(event.data, "epochs_untold"));
   } else if (type == "job.resized") {
     const bool up = number_in(event.data, "to") > number_in(event.data, "from");
     resizes.Add({{"dir", up ? "up" : "down"}}).Increment();

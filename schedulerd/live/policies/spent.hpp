@@ -1,4 +1,4 @@
-// How much of a patience has been spent on pieces of work, by the clock that never goes back.
+// How much of a time limit several pieces of work have used together, by the steady clock.
 #pragma once
 
 #include <chrono>

@@ -79,7 +79,9 @@ void check_slurm_settings(const ProviderFields& fields, ObjectReader& in) {
   if (settings.contains("start") && settings["start"].is_string()) check_start(settings["start"], in);
   for (const auto& [name, value] : settings.items()) {
     if (name == "start" || name == "walltime" || (name == "options" && is_list_of_texts(value))) continue;
-    in.fail("settings", "Invalid", name + " is none of start, walltime, and options as a list of texts");
+    in.fail("settings", "Invalid",
+            name == "options" ? "has options that are no list of texts, such as [--partition=gpu]"
+                              : "has \"" + name + "\", and the provider slurm knows start, walltime and options only");
   }
   const auto options = settings.find("options");
   if (options != settings.end() && options->is_array()) check_options(*options, in);

@@ -1,6 +1,6 @@
-// Whether the tree of tenants decides who has the slots: a policy of the daemon asks it that plans for the whole
-// cluster, and a policy file that has the hook share (docs/fairness.md). What a tenant's jobs may ask for holds under
-// every policy.
+// Whether slots are divided by the tree of tenants: they are under a policy of the daemon that plans for the whole
+// cluster, and under a policy file that has the hook share (docs/fairness.md). What a tenant's jobs may ask for is
+// limited under every policy.
 #pragma once
 
 #include <optional>

@@ -70,14 +70,14 @@ class ConfigFile {
  private:
   void tls_section(const nlohmann::json& value, std::vector<FieldError>& findings);
   void local_addresses(ObjectReader& in);
-  void local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
-  void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
-  void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
-  void retention_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
-  void unsteady_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void local_section(const nlohmann::json& value, const std::string& file, std::vector<FieldError>& findings);
+  void agents_section(const nlohmann::json& value, const std::string& file, std::vector<FieldError>& findings);
+  void engine_section(const nlohmann::json& value, const std::string& file, std::vector<FieldError>& findings);
+  void retention_section(const nlohmann::json& value, const std::string& file, std::vector<FieldError>& findings);
+  void unsteady_section(const nlohmann::json& value, const std::string& file, std::vector<FieldError>& findings);
   void straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
                          std::vector<FieldError>& findings);
-  void allowed_hosts_section(const nlohmann::json& value, const std::string& path);
+  void allowed_hosts_section(const nlohmann::json& value, const std::string& file);
 
   Config& config_;
   ConfigFields& fields_;
@@ -112,10 +112,10 @@ void ConfigFile::local_addresses(ObjectReader& in) {
   }
 }
 
-void ConfigFile::local_section(const nlohmann::json& value, const std::string& path,
+void ConfigFile::local_section(const nlohmann::json& value, const std::string& file,
                                std::vector<FieldError>& findings) {
   ObjectReader in(value, "/local", findings);
-  fields_.slots(path + "/local/slots",
+  fields_.slots(file + "/local/slots",
                 in.integer("slots", config_.local_slots, {.low = 0, .high = api::kNodeSlotsMax}));
   if (in.has("price_per_slot_hour")) {
     const bool is_text = in.raw("price_per_slot_hour").is_string();
@@ -165,17 +165,17 @@ void ConfigFile::tls_section(const nlohmann::json& value, std::vector<FieldError
   config_.tls = std::move(read);
 }
 
-void ConfigFile::agents_section(const nlohmann::json& value, const std::string& path,
+void ConfigFile::agents_section(const nlohmann::json& value, const std::string& file,
                                 std::vector<FieldError>& findings) {
   ObjectReader in(value, "/agents", findings);
   if (in.has("listen")) {
     Endpoint bind{.host = api::kLoopbackHost, .port = 0};  // of a wrong one no more is said
-    fields_.listen(in, path + "/agents", bind);
+    fields_.listen(in, file + "/agents", bind);
     config_.agents_listen = bind;
   }
-  fields_.duration(in, path + "/agents", "heartbeat", config_.heartbeat);
-  fields_.duration(in, path + "/agents", "patience", config_.patience);
-  fields_.duration(in, path + "/agents", "certificate_lifetime", config_.node_certificate_lifetime);
+  fields_.duration(in, file + "/agents", "heartbeat", config_.heartbeat);
+  fields_.duration(in, file + "/agents", "patience", config_.patience);
+  fields_.duration(in, file + "/agents", "certificate_lifetime", config_.node_certificate_lifetime);
   if (config_.node_certificate_lifetime < kCertificateLifetimeMin) {
     in.fail("certificate_lifetime", "OutOfRange", "must be at least 10s, and is better days");
   }
@@ -185,26 +185,26 @@ void ConfigFile::agents_section(const nlohmann::json& value, const std::string& 
   in.finish();
 }
 
-void ConfigFile::engine_section(const nlohmann::json& value, const std::string& path,
+void ConfigFile::engine_section(const nlohmann::json& value, const std::string& file,
                                 std::vector<FieldError>& findings) {
   ObjectReader in(value, "/engine", findings);
-  fields_.duration(in, path + "/engine", "start_timeout", config_.start_timeout);
-  fields_.duration(in, path + "/engine", "switch_timeout", config_.switch_timeout);
-  fields_.duration(in, path + "/engine", "plan_every", config_.plan_every);
+  fields_.duration(in, file + "/engine", "start_timeout", config_.start_timeout);
+  fields_.duration(in, file + "/engine", "switch_timeout", config_.switch_timeout);
+  fields_.duration(in, file + "/engine", "plan_every", config_.plan_every);
   config_.replace_stragglers = in.boolean("replace_stragglers", config_.replace_stragglers);
   config_.rebalance_stragglers = in.boolean("rebalance_stragglers", config_.rebalance_stragglers);
   in.finish();
 }
 
-void ConfigFile::retention_section(const nlohmann::json& value, const std::string& path,
+void ConfigFile::retention_section(const nlohmann::json& value, const std::string& file,
                                    std::vector<FieldError>& findings) {
   ObjectReader in(value, "/retention", findings);
-  fields_.duration(in, path + "/retention", "age", config_.retention);
-  fields_.bytes(path + "/retention/size", in.text("size", ""), config_.retention_bytes);
+  fields_.duration(in, file + "/retention", "age", config_.retention);
+  fields_.bytes(file + "/retention/size", in.text("size", ""), config_.retention_bytes);
   in.finish();
 }
 
-void ConfigFile::unsteady_section(const nlohmann::json& value, const std::string& path,
+void ConfigFile::unsteady_section(const nlohmann::json& value, const std::string& file,
                                   std::vector<FieldError>& findings) {
   UnsteadyNodes& asked = config_.unsteady_nodes;
   if (value.is_string() && value.get<std::string>() == "off") {
@@ -212,9 +212,9 @@ void ConfigFile::unsteady_section(const nlohmann::json& value, const std::string
     return;
   }
   ObjectReader in(value, "/unsteady_nodes", findings);
-  fields_.duration(path + "/unsteady_nodes/half_life (unsteady_nodes: off counts no faults)", in.text("half_life", ""),
+  fields_.duration(file + "/unsteady_nodes/half_life (unsteady_nodes: off counts no faults)", in.text("half_life", ""),
                    asked.half_life);
-  fields_.duration(path + "/unsteady_nodes/longest", in.text("longest", ""), asked.longest);
+  fields_.duration(file + "/unsteady_nodes/longest", in.text("longest", ""), asked.longest);
   asked.suppress = in.number("suppress", asked.suppress, 0.1, 1000);
   asked.reuse = in.number("reuse", asked.reuse, 0.01, 1000);
   if (asked.suppress <= asked.reuse) in.fail("reuse", "OutOfRange", "must be below suppress");
@@ -235,11 +235,11 @@ void ConfigFile::straggler_section(const nlohmann::json& value, const std::vecto
   in.finish();
 }
 
-void ConfigFile::allowed_hosts_section(const nlohmann::json& value, const std::string& path) {
+void ConfigFile::allowed_hosts_section(const nlohmann::json& value, const std::string& file) {
   const bool is_list =
       value.is_array() && std::all_of(value.begin(), value.end(), [](const auto& name) { return name.is_string(); });
-  if (!is_list) return fields_.complain(path + "/allowed_hosts", "must be a list of hosts, such as [pool.example.org]");
-  for (const nlohmann::json& name : value) fields_.allowed_host(path + "/allowed_hosts", name.get<std::string>());
+  if (!is_list) return fields_.complain(file + "/allowed_hosts", "must be a list of hosts, such as [pool.example.org]");
+  for (const nlohmann::json& name : value) fields_.allowed_host(file + "/allowed_hosts", name.get<std::string>());
 }
 
 void ConfigFile::read(const std::string& path, const ConfigInputs& known) {
@@ -254,27 +254,30 @@ void ConfigFile::read(const std::string& path, const ConfigInputs& known) {
   if (!read) return fields_.complain("--config " + path, read.error().message);
   const nlohmann::json& document = *read;
   if (document.is_null()) return;  // an empty file asks for nothing
+  const std::string file = path + ": ";
   std::vector<FieldError> findings;
   const nlohmann::json well_formed = without_wrong_forms(document, findings);
   ObjectReader in(well_formed, "", findings);
-  if (in.has("listen")) fields_.listen(in, path, config_.listen);
+  if (in.has("listen")) fields_.listen(in, file, config_.listen);
   config_.state_dir = in.text("state_dir", config_.state_dir);
   const std::string named = in.text("policy", "");
-  if (in.has("policy") && in.raw("policy").is_string()) fields_.policy(path + "/policy", named, known.policies);
+  if (in.has("policy") && in.raw("policy").is_string()) fields_.policy(file + "/policy", named, known.policies);
   config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
   config_.log_level = in.text("log_level", config_.log_level);
-  if (in.has("currency")) fields_.currency(path + "/currency", in.text("currency", config_.currency));
-  if (in.has("allowed_hosts")) allowed_hosts_section(in.raw("allowed_hosts"), path);
+  if (in.has("currency")) fields_.currency(file + "/currency", in.text("currency", config_.currency));
+  if (in.has("allowed_hosts")) allowed_hosts_section(in.raw("allowed_hosts"), file);
   if (in.has("tls")) tls_section(in.raw("tls"), findings);
-  if (in.has("local")) local_section(in.raw("local"), path, findings);
-  if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
-  if (in.has("engine")) engine_section(in.raw("engine"), path, findings);
-  if (in.has("retention")) retention_section(in.raw("retention"), path, findings);
+  if (in.has("local")) local_section(in.raw("local"), file, findings);
+  if (in.has("agents")) agents_section(in.raw("agents"), file, findings);
+  if (in.has("engine")) engine_section(in.raw("engine"), file, findings);
+  if (in.has("retention")) retention_section(in.raw("retention"), file, findings);
   if (in.has("straggler")) straggler_section(in.raw("straggler"), known.detectors, findings);
-  if (in.has("unsteady_nodes")) unsteady_section(in.raw("unsteady_nodes"), path, findings);
+  if (in.has("unsteady_nodes")) unsteady_section(in.raw("unsteady_nodes"), file, findings);
   if (in.has("pools")) config_.pools = read_pools(in.raw("pools"), findings);
   in.finish();
-  for (const auto& finding : findings) fields_.complain(path + finding.pointer, finding.message);
+  for (const auto& finding : findings) {
+    fields_.complain(finding.pointer.empty() ? path : file + finding.pointer, finding.message);
+  }
 }
 
 }  // namespace

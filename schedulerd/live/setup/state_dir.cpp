@@ -52,7 +52,7 @@ std::string full_path(const std::string& path) {
   return full;
 }
 
-// The lock goes last: who finds it free before has taken the directory, which then stays.
+// The lock goes last: a daemon that found it free before has taken the directory, which then stays.
 void remove_directory(const std::string& path) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {

@@ -173,7 +173,7 @@ TEST_CASE("kai#2065: a job takes nothing from within another tenant's guarantee,
   CHECK(pool.held_by("speech") == 4);
 }
 
-TEST_CASE("kai#126: a guarantee waits for the minimum run time of those who hold its slots, and no longer") {
+TEST_CASE("kai#126: a guarantee waits for the minimum run time of the jobs that hold its slots, and no longer") {
   SharedPool pool(two_halves());
   core::JobSpec spec = SharedPool::spec("vision", 4);
   spec.elastic.min_runtime = Duration::seconds(600);

@@ -8,7 +8,7 @@
 
 namespace tidepool::test {
 
-TEST_CASE("kueue#14543: who gives way is not let in again in place of the job that it gave way for") {
+TEST_CASE("kueue#14543: a preempted job is not started again in place of the job that it was preempted for") {
   SharedPool pool(
       {{.name = "vision", .guarantee = 3}, {.name = "speech", .guarantee = 3}, {.name = "text", .guarantee = 3}}, 9);
   run_jobs(pool, "vision", 3, 2);
@@ -55,7 +55,7 @@ TEST_CASE("volcano#377: after a reclaim nothing more is taken from any job") {
   require_still(pool);
 }
 
-TEST_CASE("volcano#561, volcano#3729: two tenants who cannot share evenly do not take turns") {
+TEST_CASE("volcano#561, volcano#3729: two tenants that cannot share evenly do not take turns") {
   SharedPool pool({{.name = "vision"}, {.name = "speech"}}, 3);
   submit_jobs(pool, "vision", 3, 1);
   submit_jobs(pool, "speech", 3, 1);

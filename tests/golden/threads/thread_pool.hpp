@@ -1,5 +1,5 @@
-// What the scenarios of threads ask of a pool that tenants share: who gives way in a decision, what its user reads, and
-// that nothing moves afterwards.
+// What the scenarios of threads ask of a pool that tenants share: which jobs give way in a decision, what its user
+// reads, and that nothing moves afterwards.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tidepool::test {
 
-// Two tenants who are each guaranteed half of eight slots; of more than that vision would have most.
+// Two tenants that are each guaranteed half of eight slots; of more than that vision would have most.
 inline std::vector<core::Tenant> two_halves() {
   return {{.name = "vision", .guarantee = 4, .weight = 100}, {.name = "speech", .guarantee = 4}};
 }

@@ -1,4 +1,4 @@
-// Threads about who gives way: which jobs, how many of them, what they lose and what they are told.
+// Threads about the jobs that give way: which, how many of them, what they lose and what they are told.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -48,7 +48,7 @@ TEST_CASE(
   CHECK(victims[0] == victims[1]);  // names decide nothing
 }
 
-TEST_CASE("kueue#10131: within a branch only those are taken from who have more than their guarantee") {
+TEST_CASE("kueue#10131: within a branch slots are taken only from tenants that have more than their guarantee") {
   SharedPool pool({{.name = "east", .guarantee = 4},
                    {.name = "vision", .parent = "east", .guarantee = 4},
                    {.name = "sound", .parent = "east"},

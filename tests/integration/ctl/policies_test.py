@@ -32,6 +32,19 @@ class PoliciesTest(SchedctlCase):
         said["data"]["policy"] = "another"
         self.assertNotIn("the last:", self.run_ctl("policy", "status")[1])
 
+    def test_a_policy_is_named_with_the_parameters_that_were_given(self):
+        def deployed(**params):
+            return {"name": "capped", "version": "0123456789abcdef", "params": params}
+
+        status = {"builtin": "tidal", "active": deployed(most=8, tier="2"), "earlier": [deployed(most=4), deployed()],
+                  "shadow": deployed(), "failures": 0, "warnings": []}
+        self.daemon.routes["GET", "/v1/policies/status"] = (200, status)
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([]))
+        self.assertEqual(self.run_ctl("policy", "status")[1],
+                         'capped, version 0123456789ab with most=8, tier="2" decides\n'
+                         "a rollback goes back to capped, version 0123456789ab with most=4\n"
+                         "shadow: capped, version 0123456789ab\n")
+
     def test_a_shadow_is_named_by_the_path_of_its_file_too(self):
         path = self.folder / "capped.lua"
         path.write_text("return {}\n")

@@ -1,4 +1,4 @@
-"""What schedctl says when its request does not come to a daemon at all: who was in the way, and what to do."""
+"""What schedctl says when its request does not come to a daemon at all: what was in the way, and what to do."""
 
 import contextlib
 import os

@@ -138,7 +138,7 @@ TEST_CASE("each token is told its own role and tenant") {
   CHECK(all.at("id") != red.at("id"));
 }
 
-TEST_CASE("another tenant's things are as unknown as things that do not exist") {
+TEST_CASE("resources of another tenant are answered like resources that do not exist") {
   AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string red = fixture.service.add_token("admin", "red");

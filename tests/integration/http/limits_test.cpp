@@ -87,7 +87,7 @@ TEST_CASE("a slow head cannot buy time byte by byte") {
   CHECK(closed);
 }
 
-TEST_CASE("beyond the cap a connection hears 503; when one ends there is room again") {
+TEST_CASE("a connection beyond the cap is answered with 503; when one ends there is room again") {
   auto options = test_options();
   options.http.connections.per_group_here = 3;
   RestFixture fixture(options);

@@ -316,9 +316,9 @@ class PoliciesInDaemon(unittest.TestCase):
         cluster = self.start("--policy", str(capped))
         job_id = cluster.submit(job("first"))
         self.wait_size(cluster, job_id, 1)
-        desk = cluster.call("GET", "/v1/policies/status")
-        self.assertEqual(desk["active"]["name"], "capped")
-        self.assertEqual(desk["builtin"], "tidal")
+        status = cluster.call("GET", "/v1/policies/status")
+        self.assertEqual(status["active"]["name"], "capped")
+        self.assertEqual(status["builtin"], "tidal")
 
     def test_a_policy_that_cannot_run_stops_the_start_with_a_sentence(self):
         path = self.folder() / "broken.lua"

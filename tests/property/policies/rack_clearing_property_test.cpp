@@ -1,5 +1,5 @@
-// A gang that has to be in one rack of a pool whose free slots lie scattered, over random racks: those who leave are as
-// few as in any rack that could hold it, all of them are in one rack, find room elsewhere, and the gang starts.
+// A gang that has to be in one rack of a pool whose free slots lie scattered, over random racks: the workers that
+// leave are as few as in any rack that could hold it, all in one rack, find room elsewhere, and the gang starts.
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -109,7 +109,7 @@ TEST_CASE("a metadata address that is denied by name, too, resolves no names eit
   CHECK_FALSE(allowed(denying({"169.254.169.254"}, true), "169.254.169.254", 53));
 }
 
-TEST_CASE("who may not reach loopback does not reach it by naming no address") {
+TEST_CASE("where loopback is denied, the unspecified address that leads there is denied, too") {
   for (const char* address : {"127.0.0.1", "127.0.0.53", "0.0.0.0", "::"}) {
     CHECK_FALSE(allowed(denying({"127.0.0.0/8"}), address));
     CHECK(allowed(denying({"10.0.0.0/8"}), address));

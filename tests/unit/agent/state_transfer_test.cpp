@@ -238,7 +238,7 @@ TEST_CASE("a fetch that is abandoned leaves nothing behind") {
   CHECK_FALSE(pair.target.fact<StateFetchBroke>());
 }
 
-TEST_CASE("a state of another step, a link and another job's file are none that is handed over") {
+TEST_CASE("a state of another step, a symbolic link and another job's file are not handed over") {
   Side side;
   write_text(side.folder.path() / "secret", "x");
   fs::create_directories(side.kept());

@@ -49,7 +49,7 @@ struct RecordsScene {
   WorkerLogs logs = *WorkerLogs::open(folder / "logs");
   WorkerRecords records{folder / "work", ledger, logs};
 
-  // What the next agent reads; from a copy of the file, because who opens a ledger writes it anew.
+  // What the next agent reads; from a copy of the file, because opening a ledger writes it anew.
   [[nodiscard]] RecordedWorkers found_later() const {
     const test::TemporaryFolder next;
     fs::copy_file(folder / "ledger.jsonl", next / "ledger.jsonl");

@@ -82,7 +82,7 @@ TEST_CASE("a map of texts has its own bound and advice") {
   CHECK(errors.front().message == "labels has an entry \"b\" that is no text of at most 4 bytes; say less");
 }
 
-TEST_CASE("an entry of a map of texts that is none is a finding, and the others stay") {
+TEST_CASE("an entry of a map of texts that is no text is a finding, and the others stay") {
   Errors errors;
   const json document = {{"env", {{"A", "1"}, {"B", 2}}}};
   ObjectReader in(document, "", errors);

@@ -203,7 +203,7 @@ TEST_CASE("A running job shows what was measured and a failed one its error") {
   CHECK(why.unblocks().empty());
 }
 
-TEST_CASE("What a change of size has shown is told where the means say the contrary") {
+TEST_CASE("What a change of size has shown is told where the means of all steps contradict it") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4}, 2);

@@ -158,8 +158,8 @@ TEST_CASE("A worker that is fast again waits for the others, and gets its share 
   CHECK(story.count("job.rebalanced") == 2);
 }
 
-// What the two take where the second is slower the larger its share is: as on a busy machine, where who is late pays
-// for what the early one goes on to do. By full shares it computes half as fast.
+// What the two take where the second is slower the larger its share is: as on a busy machine, where the late
+// worker pays for what the early one goes on to do. By full shares it computes half as fast.
 std::vector<std::int64_t> times_by_share(std::int64_t weight) {
   const double full = static_cast<double>(weight) / 1'000;
   const double part = 2 * full / (1 + full);  // of an even share

@@ -42,6 +42,19 @@ TEST_CASE("each checkpoint that could not be taken counts once, whether an event
   CHECK(says(metrics, "sched_checkpoint_failures_total 3"));
 }
 
+TEST_CASE("sound audits of which no event of their own tells are counted with the next one, or with the job's end") {
+  Metrics metrics;
+  const auto audited = [](int used, int epochs) {
+    return event_of("data.epoch_audited",
+                    {{"checksum_ok", true}, {"expected", 600}, {"used", used}, {"epochs", epochs}});
+  };
+  metrics.observe_events({audited(600, 1), audited(600, 444), audited(599, 1)});
+  CHECK(says(metrics, "sched_epoch_audits_total{outcome=\"exact\"} 445"));
+  metrics.observe_events({event_of("job.finished", {{"state", "succeeded"}, {"epochs_untold", 103}})});
+  CHECK(says(metrics, "sched_epoch_audits_total{outcome=\"exact\"} 548"));
+  CHECK(says(metrics, "sched_epoch_audits_total{outcome=\"wrong\"} 1"));
+}
+
 TEST_CASE("a limit of jobs has a series beside how many jobs there are, at any level of the tree, and no other") {
   Metrics metrics;
   Published seen;

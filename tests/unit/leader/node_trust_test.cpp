@@ -148,7 +148,9 @@ TEST_CASE("a revoked node is lost and shut out, and joins again only with a new 
   REQUIRE(facts<core::NodeLost>(revoked).size() == 1);
   REQUIRE(all<NodeExpulsion>(revoked.orders).size() == 1);
   CHECK_THAT(all<NodeExpulsion>(revoked.orders).front().why, Catch::Contains("was revoked (stolen)"));
-  CHECK_THAT(refusal(scene.hello("a", kKey)), Catch::Contains("was revoked (stolen)"));
+  CHECK_THAT(refusal(scene.hello("a", kKey)),
+             Catch::Contains("was revoked (stolen)") &&
+                 Catch::EndsWith("with its other options as before: agentd join --anew --token TOKEN --name a"));
   const TurnResult renewal = scene.take(NodeRenewalItem{2, "a", kKey, Duration::seconds(9)});
   CHECK_THAT(refusal(renewal), Catch::Contains("not good any more"));
   CHECK(all<CertificateGrant>(renewal.orders).empty());

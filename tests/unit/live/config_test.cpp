@@ -188,7 +188,7 @@ TEST_CASE("a section that is no object is refused with what to write in its plac
   const test::TemporaryFolder dir;
   const auto errors = [&](const std::string& text) { return joined(read({"--config", write_file(dir, text)}).errors); };
   CHECK(errors("tls: true\n")
-            .ends_with("config.yaml/tls: must be an object with named fields; write tls: {} for TLS by the daemon's "
+            .ends_with("config.yaml: /tls: must be an object with named fields; write tls: {} for TLS by the daemon's "
                        "own authority, "
                        "or remove it\n"));
   CHECK(errors("local: 4\n").ends_with("/local: must be an object with named fields; write local: {slots: 4}\n"));

@@ -380,7 +380,7 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
   CHECK(core::budget_effects(pool.story.state(), {.tenants = {lab, vision}}, tomorrow).empty());
 }
 
-TEST_CASE("a new idea of UTC moves the end of a window, and does not renew it twice") {
+TEST_CASE("a corrected clock moves the end of a window, and does not renew it twice") {
   BudgetPool pool({tenant("vision", 4, BudgetAction::kPause)});
   const Instant midnight = Instant::from_micros(24 * kHour.count_us());
   CHECK(pool.story.engine().clock_due() == midnight);

@@ -1,5 +1,5 @@
-// Nodes that are cleared for a gang of another tenant, apart or in one rack: who leaves, where its slots are kept, and
-// who does not leave.
+// Nodes that are cleared for a gang of another tenant, apart or in one rack: which jobs leave, where its slots are
+// kept, and which jobs do not leave.
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"

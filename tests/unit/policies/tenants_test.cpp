@@ -186,7 +186,7 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
   CHECK(told_keepers(pool, last).empty());
 }
 
-TEST_CASE("who keeps slots from a tenant is told by what it would gain, whatever others keep besides") {
+TEST_CASE("tenants that keep slots from another are named only as far as it would gain those slots") {
   const auto kept_of_vision = [](std::vector<core::Tenant> tenants) {
     SharedPool pool(std::move(tenants));
     JobId last;

@@ -72,7 +72,7 @@ TEST_CASE("a job that holds slots when a run is cut off has held them until then
   }
 }
 
-TEST_CASE("a run that is cut off unasked is none to judge by, nor one without a completed job") {
+TEST_CASE("a run that is cut off with jobs left, or that completes no job, cannot be judged") {
   const auto left = row_in(core::JobState::kRunning);
   const auto waits = row_in(core::JobState::kPending, false);
   const auto done = row_in(core::JobState::kSucceeded);

@@ -28,7 +28,7 @@ class JobUids {
   JobUids(UidRange range, std::filesystem::path claims) : range_(range), claims_(std::move(claims)) {}
 
   [[nodiscard]] uid_t uid_of(JobId job) const;
-  // Gives the job its user, or says who has it.
+  // Gives the job its user, or says what has it.
   [[nodiscard]] Result<uid_t> claim(const std::string& cluster, JobId job) const;
 
  private:

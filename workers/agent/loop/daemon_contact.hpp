@@ -32,7 +32,7 @@ class DaemonContact {
   void open() { link_.open(); }
   void close(const std::string& why) { link_.close(why); }
   void send(const api::AgentToDaemon& message) { link_.send(message); }
-  // Adds to it who this node is. Closes the link if the token cannot be read.
+  // Adds which node this is. Closes the link if the token cannot be read.
   void say_hello(api::AgentHello hello);
   // For good: sends what waits, then closes. False: there is no link.
   [[nodiscard]] bool finish();

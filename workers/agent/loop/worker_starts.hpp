@@ -36,7 +36,7 @@ namespace tidepool::agent {
 
 class WorkerStarts {
  public:
-  // What a worker gets of its node, and who is told of it. All of it outlives this.
+  // What a worker gets of its node, and what is told of its start. All of it outlives this.
   struct Parts {
     const AgentOptions& options;
     const NodeSlots& slots;

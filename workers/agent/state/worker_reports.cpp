@@ -1,7 +1,9 @@
 // What workers say, and what their pulses show.
 #include <algorithm>
 #include <utility>
+#include <variant>
 
+#include "base/overloaded.hpp"
 #include "workers/agent/state/agent_state.hpp"
 
 namespace tidepool::agent {
@@ -18,38 +20,44 @@ constexpr RateLimit kNewsRate{.every = Duration::millis(500), .at_once = Duratio
 // Each is the answer to something that the daemon has said: a program that keeps to that never comes near it.
 constexpr RateLimit kReplyRate{.every = Duration::millis(100), .at_once = Duration::seconds(100)};
 
-bool is_figure(const api::FromWorker& message) {
-  const auto* audit = std::get_if<api::EpochAuditedMessage>(&message);
-  const bool is_sound = audit != nullptr && audit->checksum_ok && audit->used == audit->expected;
-  return is_sound || std::holds_alternative<api::StepsMessage>(message);
-}
+enum class Bound { kFigures, kNews, kReplies, kNone };
 
-template <class... Kinds>
-bool is_one_of(const api::FromWorker& message) {
-  return (std::holds_alternative<Kinds>(message) || ...);
-}
-
-bool is_news(const api::FromWorker& message) {
-  return !is_figure(message) &&
-         is_one_of<api::EpochAuditedMessage, api::CheckpointedMessage, api::CheckpointFailedMessage>(message);
-}
-
-bool is_reply(const api::FromWorker& message) {
-  return is_one_of<api::SwitchedMessage, api::ParkedMessage, api::RestoredMessage, api::RebalancedMessage,
-                   api::AnswerMessage>(message);
+// Each kind is named, so that the compiler asks for the bound of a new one.
+Bound bound_of(const api::FromWorker& message) {
+  return std::visit(Overloaded{
+                        [](const api::StepsMessage&) { return Bound::kFigures; },
+                        [](const api::EpochAuditedMessage& audit) {
+                          return audit.checksum_ok && audit.used == audit.expected ? Bound::kFigures : Bound::kNews;
+                        },
+                        [](const api::CheckpointedMessage&) { return Bound::kNews; },
+                        [](const api::CheckpointFailedMessage&) { return Bound::kNews; },
+                        [](const api::SwitchedMessage&) { return Bound::kReplies; },
+                        [](const api::ParkedMessage&) { return Bound::kReplies; },
+                        [](const api::RestoredMessage&) { return Bound::kReplies; },
+                        [](const api::RebalancedMessage&) { return Bound::kReplies; },
+                        [](const api::AnswerMessage&) { return Bound::kReplies; },
+                        // These must be heard whatever the program said before.
+                        [](const api::ReadyMessage&) { return Bound::kNone; },
+                        [](const api::AddressMessage&) { return Bound::kNone; },
+                        [](const api::FinishedMessage&) { return Bound::kNone; },
+                        // These the agent says itself.
+                        [](const api::StartedMessage&) { return Bound::kNone; },
+                        [](const api::EndedMessage&) { return Bound::kNone; },
+                    },
+                    message);
 }
 
 }  // namespace
 
-// Those that must be heard whatever it said before always may: ready, address, finished.
 bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
   const auto found = living_.find(worker);
   if (found == living_.end()) return true;  // its last words
   Living& living = found->second;
-  const bool may = is_figure(message)  ? living.figures.take(kFigureRate, now_)
-                   : is_news(message)  ? living.news.take(kNewsRate, now_)
-                   : is_reply(message) ? living.replies.take(kReplyRate, now_)
-                                       : true;
+  const Bound bound = bound_of(message);
+  const bool may = bound == Bound::kFigures   ? living.figures.take(kFigureRate, now_)
+                   : bound == Bound::kNews    ? living.news.take(kNewsRate, now_)
+                   : bound == Bound::kReplies ? living.replies.take(kReplyRate, now_)
+                                              : true;
   const auto* checkpoint = std::get_if<api::CheckpointedMessage>(&message);
   if (checkpoint != nullptr) living.newest_checkpoint = may ? std::nullopt : std::optional(*checkpoint);
   if (!may && checkpoint == nullptr) {

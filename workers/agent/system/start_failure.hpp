@@ -1,4 +1,4 @@
-// How a process that cannot become its program says so, through a pipe that closes without a word when it does.
+// How a process that cannot execute its program reports why: through a pipe, which closes without a byte if it can.
 #pragma once
 
 namespace tidepool::agent {

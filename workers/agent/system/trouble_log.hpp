@@ -1,5 +1,5 @@
-// What goes wrong with a worker, for the agent's log. Programs of jobs can bring it about as often as they like, so of
-// each source one line a minute is logged, which says how many were left out before it.
+// Problems of workers, for the agent's log. Programs of jobs can cause them as often as they like, so one line a minute
+// is logged for each source, which says how many were left out before it.
 #pragma once
 
 #include <cstdint>

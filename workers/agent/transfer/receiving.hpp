@@ -1,5 +1,5 @@
-// The side of a transfer that has not got the state: shows its ticket, takes up what an attempt before has left, and
-// puts the file together chunk by chunk.
+// The receiving side of a transfer: shows its ticket, goes on from what an earlier attempt has left, and puts the file
+// together chunk by chunk.
 #pragma once
 
 #include <functional>

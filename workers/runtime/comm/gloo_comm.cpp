@@ -150,13 +150,13 @@ class Mesh final : public GlooComm {
 
   // Told before a connection is tried that would go to another process, or nowhere.
   [[nodiscard]] Status check_within_reach(int peer, const api::CommAddress::Gloo& there) const {
-    const std::string who = "rank " + std::to_string(peer);
-    if (options_.size > 1 && own_entry(there) == nullptr) return invalid_argument(who + " sent a bad address");
+    const std::string sender = "rank " + std::to_string(peer);
+    if (options_.size > 1 && own_entry(there) == nullptr) return invalid_argument(sender + " sent a bad address");
     if (api::is_loopback_address(there.host) == api::is_loopback_address(options_.host) &&
         is_ipv6(there.host) == is_ipv6(options_.host)) {
       return ok_status();
     }
-    return invalid_argument(who + " listens on " + there.host + " and this worker on " + options_.host +
+    return invalid_argument(sender + " listens on " + there.host + " and this worker on " + options_.host +
                             ", which do not reach each other: give their agents addresses of one network, with "
                             "--data-address");
   }

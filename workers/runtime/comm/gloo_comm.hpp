@@ -26,7 +26,7 @@ struct GlooOptions {
 
 class GlooComm : public Comm {
  public:
-  // Listens on one free port per peer, each of which lets in who shows the key that address() holds for the peer.
+  // Listens on one free port per peer, each of which accepts a connection that shows the key of that peer (address()).
   [[nodiscard]] static Result<std::shared_ptr<GlooComm>> open(const GlooOptions& options);
 
   // What the peers must know to connect.

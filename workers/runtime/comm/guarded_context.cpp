@@ -137,7 +137,7 @@ GuardedPair::~GuardedPair() {
 // On the device's thread, as Gloo calls it.
 void GuardedPair::handleEvents(int events) {
   {
-    // As Gloo does: one who holds the lock may wait for this thread.
+    // As Gloo does: the thread that holds the lock may wait for this one.
     const std::unique_lock lock(m_, std::try_to_lock);
     if (!lock) return;
     if (state_ == LISTENING) return take_arrivals();

@@ -1,5 +1,5 @@
 // Which answers stay open: event streams and followed logs. Rule: a token has a few of them, and all together leave
-// half of the connections to requests, so that one who holds many keeps nobody else out. I/O thread only.
+// half of the connections to requests, so that a client with many does not keep others out. I/O thread only.
 #pragma once
 
 #include <cstddef>

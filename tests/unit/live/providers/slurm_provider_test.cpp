@@ -211,7 +211,21 @@ TEST_CASE("an option of sbatch that would hide a pilot is refused with its reaso
       "--exclusive", "-A", "lab", "--dependency=singleton", "--no-requeue", "-t30", "--cluster-constraint=a",
       "--reservation=r", "--qos=low", "--", ""])"))
             .empty());
-  CHECK(findings_of("--wait").size() == 1);
+  REQUIRE(findings_of("--wait").size() == 1);
+  CHECK(findings_of("--wait").front().message ==
+        "settings has options that are no list of texts, such as [--partition=gpu]");
+}
+
+TEST_CASE("a setting of a pool that the provider slurm lacks or does not know is named") {
+  std::vector<FieldError> findings;
+  const nlohmann::json settings = {{"start", "agentd"}, {"walltim", "60"}};
+  const nlohmann::json pool = {
+      {"name", "p"}, {"provider", "slurm"}, {"slots_per_node", 1}, {"max", 1}, {"settings", settings}};
+  (void)live::read_pools({{"list", nlohmann::json::array({pool})}}, findings);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].message == "settings has no text \"walltime\", which the provider slurm needs");
+  CHECK(findings[1].message ==
+        "settings has \"walltim\", and the provider slurm knows start, walltime and options only");
 }
 
 }  // namespace tidepool::test

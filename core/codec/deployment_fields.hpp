@@ -1,5 +1,5 @@
-// The fields of the policy files that a state holds: the one in charge, its answer and the others. Private to the
-// core's codecs.
+// The fields of the policy files that a state holds: the one in charge, its answer and the others. Journals call them
+// "desk". Private to the core's codecs.
 #pragma once
 
 #include "core/codec/codec_fields.hpp"
@@ -22,17 +22,17 @@ void fields(auto& archive, codec::Like<PolicyDeployment> auto& deployment) {
 }
 
 // States of earlier versions have none.
-inline void tell_no_later_fields_of_desk(nlohmann::json& desk) {
-  if (!desk.is_object()) return;
-  desk.emplace("pools", nlohmann::json::array());
-  desk.emplace("told_at", nullptr);
+inline void tell_no_later_fields_of_deployment(nlohmann::json& deployment) {
+  if (!deployment.is_object()) return;
+  deployment.emplace("pools", nlohmann::json::array());
+  deployment.emplace("told_at", nullptr);
   for (const char* file : {"active", "shadow"}) {
-    if (desk.contains(file)) tell_no_later_hooks(desk[file]);
+    if (deployment.contains(file)) tell_no_later_hooks(deployment[file]);
   }
-  if (desk.contains("earlier")) {
-    for (auto& file : desk["earlier"]) tell_no_later_hooks(file);
+  if (deployment.contains("earlier")) {
+    for (auto& file : deployment["earlier"]) tell_no_later_hooks(file);
   }
-  if (desk.contains("answer")) tell_no_later_answers(desk["answer"]);
+  if (deployment.contains("answer")) tell_no_later_answers(deployment["answer"]);
 }
 
 }  // namespace tidepool::core
