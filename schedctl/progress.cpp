@@ -43,12 +43,12 @@ std::string straggling_sentence(const json& d) {
   const std::string follows = text_at(d, "/follows");
   if (!follows.empty()) text += follows == "unknown" ? "; worker or node" : "; the cause lies in the " + follows;
   const auto waited = number_at(d, "/waited_s");
-  if (waited) text += "; waiting for it has cost " + rate(waited) + " slot-seconds";
+  if (waited) text += "; waiting for it has cost " + quantity(*waited) + " slot-seconds";
   const std::string action = text_at(d, "/next_action");
   const auto cost = number_at(d, "/action_cost_s");
   // "replace" -> "replacing", "shrink" -> "shrinking"
   const std::string stem = action.substr(0, action.size() - (action.ends_with('e') ? 1 : 0));
-  if (!action.empty() && cost) text += "; " + stem + "ing costs " + rate(cost);
+  if (!action.empty() && cost) text += "; " + stem + "ing costs " + quantity(*cost);
   return text;
 }
 
