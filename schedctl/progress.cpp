@@ -299,6 +299,11 @@ bool audit_is_sound(const json& data) {
   return ok && number_at(data, "/used") && number_at(data, "/used") == number_at(data, "/expected");
 }
 
+bool is_routine(const json& event) {
+  const std::string type = text_at(event, "/type");
+  return type == "job.progressed" || (type == "data.epoch_audited" && audit_is_sound(event.value("data", json())));
+}
+
 void take_job(Progress& progress, const json& job) {
   progress.state = text_at(job, "/state", progress.state);
   progress.step = std::max(progress.step, number_at(job, "/progress/step").value_or(0));
@@ -346,8 +351,7 @@ std::string event_sentence(const json& event, const std::string& job) {
     // job.started says it, but not that a saved state was not used.
     const bool first_switch =
         type == "generation.switched" && number_at(data, "/from_size") == 0 && !data.contains("unused");
-    const bool told_elsewhere = first_switch || type == "job.progressed" || type == "job.resized" ||
-                                type == "decision.made" || (type == "data.epoch_audited" && audit_is_sound(data));
+    const bool told_elsewhere = first_switch || type == "job.resized" || type == "decision.made" || is_routine(event);
     if (told_elsewhere || text_at(event, "/job") != job) return "";
   }
   for (const auto* table : {&job_sentences(), &policy_sentences()}) {
