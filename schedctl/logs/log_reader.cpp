@@ -52,6 +52,7 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     known = places_.emplace(worker, std::move(first)).first;
   }
   Place& place = known->second;
+  const std::int64_t begin = place.offset;
   std::optional<std::int64_t> end;  // that the log had: a worker may print faster than this reads
   while (!place.eof && (!end || place.offset < *end)) {
     const Page page = page_at(worker, place.offset, kPage);
@@ -62,7 +63,8 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     if (page.eof || page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
     if (!end) end = page_at(worker, -kEndBytes, kEndBytes).next_offset;
   }
-  if (!follows_ && !place.unfinished.empty()) print_line(worker, with_name, std::exchange(place.unfinished, {}));
+  const bool rests = !follows_ || place.offset == begin;  // a prompt, or a bar that stands still
+  if (rests && !place.unfinished.empty()) print_line(worker, with_name, std::exchange(place.unfinished, {}));
   return place.eof;
 }
 

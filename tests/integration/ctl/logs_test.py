@@ -2,12 +2,14 @@
 
 import json
 import os
+import subprocess
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
 
-from tests.support.schedctl_case import SchedctlCase, event, example, listed  # noqa: E402
+from tests.support.schedctl_case import SCHEDCTL, SchedctlCase, event, example, listed  # noqa: E402
 
 PAGE = 65_536
 AWAY = (503, {"title": "Not available now", "detail": "the worker's node (node-7) is not connected"})
@@ -137,6 +139,22 @@ class LogsTest(SchedctlCase):
         pages = {0: page("one\nwai", 7), 7: page("ting\n", 12, end=True)}
         self.logs(lambda query: pages[int(query["offset"])])
         self.assertEqual(self.run_ctl("logs", "job-1", "-f", "--worker", "w-1"), (0, "one\nwaiting\n", ""))
+
+    def test_a_followed_line_that_is_not_finished_is_printed_once_it_rests(self):
+        pages = {0: page("one\nwaiting for peers ...", 25), 25: page("", 25)}
+        self.logs(lambda query: pages[int(query["offset"])])
+        following = subprocess.Popen([SCHEDCTL, "logs", "job-1", "-f", "--worker", "w-1"], stdout=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment())
+        self.addCleanup(following.kill)
+        self.assertEqual(following.stdout.readline(), "one\n")
+        late = threading.Timer(20, lambda: pages.update({25: page("", 25, end=True)}))
+        late.start()
+        self.addCleanup(late.cancel)
+        self.assertEqual(following.stdout.readline(), "waiting for peers ...\n")
+        self.assertTrue(late.is_alive(), "it was printed before the worker's end")
+        pages[25] = page(" found\n", 32, end=True)
+        out, _ = following.communicate(timeout=20)
+        self.assertEqual((following.returncode, out), (0, " found\n"))
 
     def test_a_progress_bar_is_shown_as_a_terminal_would_leave_it(self):
         bar = b"".join(b"\rstep %d" % n for n in range(20_000))
