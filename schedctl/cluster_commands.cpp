@@ -57,11 +57,11 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
                     "list repeated rows one by one; without it those that differ in their time only are one row");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
-      const std::string path =
-          given->job.empty() ? "/v1/decisions" : "/v1/jobs/" + session.job_id(given->job) + "/decisions";
+      const std::string job = given->job.empty() ? "" : session.job_id(given->job);
+      const std::string path = job.empty() ? "/v1/decisions" : "/v1/jobs/" + job + "/decisions";
       const Listed listed = session.list(path, given->limit);
       const Rows rows = given->all ? Rows::kAll : Rows::kFolded;
-      session.print(listed.items, [&] { return decisions_text(listed.items, session.style(), rows); });
+      session.print(listed.items, [&] { return decisions_text(listed.items, session.style(), rows, job); });
       return static_cast<int>(kExitOk);
     };
   });

@@ -43,12 +43,12 @@ std::string straggling_sentence(const json& d) {
   const std::string follows = text_at(d, "/follows");
   if (!follows.empty()) text += follows == "unknown" ? "; worker or node" : "; the cause lies in the " + follows;
   const auto waited = number_at(d, "/waited_s");
-  if (waited) text += "; waiting for it has cost " + rate(waited) + " slot-seconds";
+  if (waited) text += "; waiting for it has cost " + quantity(*waited) + " slot-seconds";
   const std::string action = text_at(d, "/next_action");
   const auto cost = number_at(d, "/action_cost_s");
   // "replace" -> "replacing", "shrink" -> "shrinking"
   const std::string stem = action.substr(0, action.size() - (action.ends_with('e') ? 1 : 0));
-  if (!action.empty() && cost) text += "; " + stem + "ing costs " + rate(cost);
+  if (!action.empty() && cost) text += "; " + stem + "ing costs " + quantity(*cost);
   return text;
 }
 
@@ -299,6 +299,11 @@ bool audit_is_sound(const json& data) {
   return ok && number_at(data, "/used") && number_at(data, "/used") == number_at(data, "/expected");
 }
 
+bool is_routine(const json& event) {
+  const std::string type = text_at(event, "/type");
+  return type == "job.progressed" || (type == "data.epoch_audited" && audit_is_sound(event.value("data", json())));
+}
+
 void take_job(Progress& progress, const json& job) {
   progress.state = text_at(job, "/state", progress.state);
   progress.step = std::max(progress.step, number_at(job, "/progress/step").value_or(0));
@@ -346,8 +351,7 @@ std::string event_sentence(const json& event, const std::string& job) {
     // job.started says it, but not that a saved state was not used.
     const bool first_switch =
         type == "generation.switched" && number_at(data, "/from_size") == 0 && !data.contains("unused");
-    const bool told_elsewhere = first_switch || type == "job.progressed" || type == "job.resized" ||
-                                type == "decision.made" || (type == "data.epoch_audited" && audit_is_sound(data));
+    const bool told_elsewhere = first_switch || type == "job.resized" || type == "decision.made" || is_routine(event);
     if (told_elsewhere || text_at(event, "/job") != job) return "";
   }
   for (const auto* table : {&job_sentences(), &policy_sentences()}) {

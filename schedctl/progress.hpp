@@ -33,6 +33,9 @@ void take_event(Progress& progress, const nlohmann::json& event);
 // Whether the data of a data.epoch_audited event say that each sample was used exactly once.
 [[nodiscard]] bool audit_is_sound(const nlohmann::json& data);
 
+// Whether the event comes all the time while jobs train and tells of nothing amiss; the daemon's brief lists have none.
+[[nodiscard]] bool is_routine(const nlohmann::json& event);
+
 // The event as a sentence. With a `job`: what `watch` says of that job, empty if that is nothing; sound audits,
 // progress and decisions are told elsewhere there. Without: of any event, empty if there are no words for it.
 [[nodiscard]] std::string event_sentence(const nlohmann::json& event, const std::string& job);

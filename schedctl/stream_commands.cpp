@@ -49,11 +49,16 @@ void print_event(const Session& session, const json& event) {
 
 struct EventsAsked {
   std::string job;
-  std::vector<std::string> types;  // none: all
+  std::vector<std::string> types;  // none: all but routine ones (is_brief)
   bool follow = false;
   bool all = false;
   std::size_t limit = 50;
 };
+
+// What comes all the time while jobs train would push out the rest; who asks for all or by type, and programs, get it.
+bool is_brief(const Session& session, const EventsAsked& asked) {
+  return !asked.all && asked.types.empty() && session.format() == OutputFormat::kTable;
+}
 
 // What has happened so far, oldest first, and what of it each list that was read had seen.
 struct Past {
@@ -63,7 +68,8 @@ struct Past {
 
 // The daemon lists one type or all; of several the newest are taken together.
 Past read_past(Session& session, const EventsAsked& asked, const std::string& job) {
-  const std::string path = (job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events") + std::string("?order=desc");
+  const std::string path = (job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events") + std::string("?order=desc") +
+                           (is_brief(session, asked) ? "&brief=true" : "");
   const auto number_of = [](const json& event) {
     return static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0));
   };
@@ -101,12 +107,14 @@ int show_events(Session& session, const EventsAsked& asked) {
   print_past(session, asked, past.events);
   if (!asked.follow) return kExitOk;
   leave_on_interrupt();
+  const bool brief = is_brief(session, asked);
   std::uint64_t after = UINT64_MAX;
   for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
   const FollowEnd end = follow_events(session.endpoint(), {.after = after}, [&](const json& event) {
     const auto seen = past.seen.find(asked.types.empty() ? "" : text_at(event, "/type"));
     const bool is_new = seen != past.seen.end() && number_at(event, "/seq") > static_cast<double>(seen->second);
-    if (is_new && (job.empty() || text_at(event, "/job") == job)) print_event(session, event);
+    const bool is_asked = (job.empty() || text_at(event, "/job") == job) && !(brief && is_routine(event));
+    if (is_new && is_asked) print_event(session, event);
     return true;
   });
   if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
@@ -127,8 +135,10 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
   command->add_option("--limit", events->limit, "at most so many of the past")
       ->capture_default_str()
       ->check(whole_number(0, kEventsShownMost));
-  command->add_flag("--all", events->all,
-                    "list repeated rows one by one; without it those that differ in their time only are one row");
+  command->add_flag(
+      "--all", events->all,
+      "list each measurement and each sound audit of an epoch, too, and repeated rows one by one; without "
+      "it those that differ in their time only are one row");
   command->callback(
       [events, &chosen] { chosen.online = [events](Session& session) { return show_events(session, *events); }; });
 }

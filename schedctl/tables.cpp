@@ -50,10 +50,13 @@ std::string would_change(const json& unblocks) {
 }
 
 // Jobs by their ids, which are unique, as in events. A row for each intent, also of nodes; of a decision without any,
-// for each finding; of one without those, for each size given.
-void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
+// for each finding; of one without those, for each size given. With `only` what is about that job counts alone.
+void add_decision(FoldedRows& rows, const json& decision, const Style& style, const std::string& only) {
   const std::string at = utc_beside(text_at(decision, "/at"), style.now);
+  bool told = false;
   const auto add = [&](const std::string& job, const std::string& kind, const std::string& why) {
+    if (!only.empty() && job != only) return;
+    told = true;
     rows.add({.head = text_at(decision, "/id") + "  " + at,
               .subject = job + " " + kind,
               .words = job + "  " + kind + ":  " + why,
@@ -65,12 +68,12 @@ void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
   for (const auto& intent : list_at(decision, "/nodes")) {
     add(text_at(intent, "/name"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));
   }
-  if (!list_at(decision, "/intents").empty() || !list_at(decision, "/nodes").empty()) return;
+  if (told) return;
   for (const auto& verdict : list_at(decision, "/verdicts")) {
     add(text_at(verdict, "/job"), "keep",
         text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
   }
-  if (!list_at(decision, "/verdicts").empty()) return;
+  if (told) return;
   for (const auto& given : list_at(decision, "/targets")) {
     add(text_at(given, "/job"), "plan",
         count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
@@ -288,10 +291,10 @@ std::string workers_table(const json& workers, const Style& style) {
   return table.text(style);
 }
 
-std::string decisions_text(const json& decisions, const Style& style, Rows rows) {
+std::string decisions_text(const json& decisions, const Style& style, Rows rows, const std::string& only) {
   if (decisions.empty()) return "no decisions yet\n";
   FoldedRows lines(rows == Rows::kFolded, "first");
-  for (const auto& decision : decisions) add_decision(lines, decision, style);
+  for (const auto& decision : decisions) add_decision(lines, decision, style, only);
   const auto told = lines.lines();
   if (told.empty()) {
     return "nothing to tell of the newest " + count_of(static_cast<double>(decisions.size()), "decision") +

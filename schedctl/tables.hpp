@@ -19,8 +19,9 @@ namespace tidepool::ctl {
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);
 // Whether rows that differ in their time only are one row with a count, or each is told.
 enum class Rows { kFolded, kAll };
-// One line a decision and intent: when, which job, what and why.
-[[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style, Rows rows);
+// One line a decision and intent: when, which job, what and why. `only`: what is about this job; empty: all.
+[[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style, Rows rows,
+                                         const std::string& only = "");
 [[nodiscard]] std::string policies_table(const nlohmann::json& policies, const Style& style);
 [[nodiscard]] std::string node_tokens_table(const nlohmann::json& tokens, const Style& style);
 [[nodiscard]] std::string tokens_table(const nlohmann::json& tokens, const Style& style);

@@ -108,13 +108,12 @@ Reason kept_eased(const ClusterState& state, const Job& job, const Worker& slow)
   return reason::StragglerEased{slow_worker(state, slow, cost_of_replacing(job)), share(share_of(job, slow.id))};
 }
 
-// A worker that must go by the rule: replaced if there is room, else given up if that pays.
+// A worker that must go by the rule: replaced if there is room, else given up if that pays. One with a smaller share
+// stays: it does more than nothing.
 StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   if (replace(draft, job, slow, follows)) return {.acted = true};
-  if (job.shares.rebalanced.contains(slow.id)) {
-    return {.needs_slot = true, .reason = kept_eased(draft.state(), job, slow), .straggler = slow.id};
-  }
-  const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
+  const bool may_go = !job.shares.rebalanced.contains(slow.id) && gains_by_shrinking(draft, job, slow);
+  const double cost_s = may_go ? cost_of_shrinking(job) : 0;
   if (cost_s > 0 && slow.track.waited_s >= cost_s) {
     shrink(draft, job, slow);
     return {.acted = true};
@@ -152,15 +151,17 @@ double cost_so_far(const Job& job, const Worker& worker) {
   return rebalanced == job.shares.rebalanced.end() ? worker.track.waited_s : rebalanced->second.lost_s;
 }
 
+// The detector sees a rebalanced worker keep step; how fast it is, its share tells.
+double speed_of(const ClusterState& state, const Job& job, const Worker& worker) {
+  if (!job.shares.rebalanced.contains(worker.id)) return worker.track.score;
+  return eased_speed(state, job, worker.id).value_or(share(share_of(job, worker.id)));
+}
+
 reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, double cost_s) {
   const Diagnosis diagnosis = diagnose(state, worker);
   const Job& job = *state.find_job(worker.job);
-  // The detector sees a rebalanced worker keep step; how fast it is, its share tells.
-  const bool rebalanced = job.shares.rebalanced.contains(worker.id);
-  const double score =
-      rebalanced ? eased_speed(state, job, worker.id).value_or(share(share_of(job, worker.id))) : worker.track.score;
   return {.worker = worker.id,
-          .score = score,
+          .score = speed_of(state, job, worker),
           .threshold = worker.track.bar,
           .waited_s = cost_so_far(job, worker),
           .cost_s = cost_s,

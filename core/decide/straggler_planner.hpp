@@ -26,6 +26,9 @@ namespace tidepool::core {
 // What a slow or rebalanced worker has cost its job so far, in slot-seconds.
 [[nodiscard]] double cost_so_far(const Job& job, const Worker& worker);
 
+// How fast a member computes, as a share of the others' speed, as all that is told of it says it.
+[[nodiscard]] double speed_of(const ClusterState& state, const Job& job, const Worker& worker);
+
 struct StragglerPlan {
   bool acted = false;                             // the plan has an intent for this job
   bool needs_slot = false;                        // free slots elsewhere are wanted for a replacement

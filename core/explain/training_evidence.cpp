@@ -1,5 +1,6 @@
 #include "core/explain/training_evidence.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "core/decide/rebalance_planner.hpp"
@@ -99,6 +100,21 @@ void add_eased(const ClusterState& state, const Job& job, std::vector<std::strin
   }
 }
 
+// What keeps a slow worker in its place though its slowness has cost enough.
+void add_replacement_wait(const ClusterState& state, const Job& job, std::vector<std::string>& out) {
+  const auto next = next_replacement(job);
+  if (!next || *next <= state.now) return;
+  const auto is_slow = [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && worker->track.slow_steps > 0;
+  };
+  const auto& members = job.membership.members;
+  if (job.shares.rebalanced.empty() && std::none_of(members.begin(), members.end(), is_slow)) return;
+  out.push_back("a slow worker was replaced or given up " +
+                waiting_time((state.now - *job.recovery.last_replacement_at).to_seconds()) +
+                " ago; the next one waits for " + waiting_time((*next - state.now).to_seconds()) + " more");
+}
+
 }  // namespace
 
 void add_training_evidence(const ClusterState& state, const Job& job, std::vector<std::string>& evidence) {
@@ -106,6 +122,7 @@ void add_training_evidence(const ClusterState& state, const Job& job, std::vecto
   add_transition_costs(job, evidence);
   add_stragglers(state, job, evidence);
   add_eased(state, job, evidence);
+  add_replacement_wait(state, job, evidence);
 }
 
 }  // namespace tidepool::core

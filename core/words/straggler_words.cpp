@@ -43,10 +43,6 @@ std::string slow(const SlowWorker& why) {
   return " computes at " + speed.left + " of the others' speed" + (below ? ", below " + speed.right : "");
 }
 
-std::string waited(const SlowWorker& why) {
-  return "; waiting for it has cost " + decimal(why.waited_s) + " slot-seconds";
-}
-
 std::string against(const SlowWorker& why) {
   const Compared cost = compared(why.waited_s, why.cost_s, NumberStyle::kDecimal);
   return cost.alike ? "; waiting for it has cost as much as an action, " + cost.left + " slot-seconds"
@@ -59,7 +55,8 @@ std::string text_of(const StragglerWatched& why) {
   return why.worker.text() + slow(why) + "; it is left alone so far" + against(why) + cause(why);
 }
 std::string text_of(const StragglerInData& why) {
-  return why.worker.text() + slow(why) + waited(why) + cause(why) + ", and no other worker helps";
+  return why.worker.text() + slow(why) + "; waiting for it has cost " + decimal(why.waited_s) + " slot-seconds" +
+         cause(why) + ", and no other worker helps";
 }
 std::string text_of(const StragglerEased& why) {
   const Compared cost = compared(why.waited_s, why.cost_s, NumberStyle::kDecimal);
@@ -80,7 +77,9 @@ std::string text_of(const StragglerShrunk& why) {
          "; no slot is free, and the others are faster without it";
 }
 std::string text_of(const StragglerNoSpare& why) {
-  return why.worker.text() + slow(why) + waited(why) + cause(why) + "; no slot is free for a replacement";
+  return why.worker.text() + slow(why) + "; its slowness has cost " + decimal(why.waited_s) + " slot-seconds" +
+         cause(why) + "; no slot is free " + (why.follows == Follows::kNode ? "on another node " : "") +
+         "for a replacement";
 }
 
 }  // namespace tidepool::core::reason

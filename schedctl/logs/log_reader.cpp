@@ -26,6 +26,19 @@ std::int64_t number_header(const HttpReply& reply, const std::string& name) {
   return parse_number<std::int64_t>(header(reply, name)).value_or(0);
 }
 
+// What a terminal would show of a line in the end: what stands behind its last carriage return.
+std::string_view as_left(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  return line.substr(line.rfind('\r') + 1);
+}
+
+// What is written over for certain is not kept: a bar that is never finished would grow without end.
+void forget_written_over(std::string& unfinished) {
+  if (unfinished.size() < 2) return;
+  const auto over = unfinished.rfind('\r', unfinished.size() - 2);
+  if (over != std::string::npos) unfinished.erase(0, over + 1);
+}
+
 }  // namespace
 
 bool LogReader::read(const std::string& worker, bool with_name) {
@@ -36,6 +49,7 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     known = places_.emplace(worker, std::move(first)).first;
   }
   Place& place = known->second;
+  const std::int64_t begin = place.offset;
   std::optional<std::int64_t> end;  // that the log had: a worker may print faster than this reads
   while (!place.eof && (!end || place.offset < *end)) {
     const Page page = page_at(worker, place.offset, kPage);
@@ -46,6 +60,8 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     if (page.eof || page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
     if (!end) end = page_at(worker, -kEndBytes, kEndBytes).next_offset;
   }
+  const bool rests = !follows_ || place.offset == begin;  // a prompt, or a bar that stands still
+  if (rests && !place.unfinished.empty()) print_line(worker, with_name, std::exchange(place.unfinished, {}));
   return place.eof;
 }
 
@@ -91,10 +107,15 @@ void LogReader::print(const std::string& worker, bool with_name, Place& place, c
   if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
   std::size_t begin = 0;
   for (auto end = place.unfinished.find('\n'); end != std::string::npos; end = place.unfinished.find('\n', begin)) {
-    write_out((with_name ? worker + " | " : "") + printable(place.unfinished.substr(begin, end - begin)) + "\n");
+    print_line(worker, with_name, std::string_view(place.unfinished).substr(begin, end - begin));
     begin = end + 1;
   }
   place.unfinished.erase(0, begin);
+  forget_written_over(place.unfinished);
+}
+
+void LogReader::print_line(const std::string& worker, bool with_name, std::string_view line) {
+  write_out((with_name ? worker + " | " : "") + printable(std::string(as_left(line))) + "\n");
 }
 
 // Beside the output, as all that the command itself says.

@@ -480,7 +480,7 @@ std::vector<core::Event> EngineService::events(const live::EventQuery& query) {
   std::vector<core::Event> page;
   for (const auto& event : events_) {
     const bool asked = event.seq > query.after && event.seq < query.before;
-    const bool of_type = query.type.empty() || event.type == query.type;
+    const bool of_type = query.type.empty() ? !query.brief || event.type != "job.progressed" : event.type == query.type;
     if (asked && of_type && (!query.job || event.job == query.job)) page.push_back(event);
   }
   if (query.newest_first) std::reverse(page.begin(), page.end());

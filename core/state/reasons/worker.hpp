@@ -41,7 +41,7 @@ struct StragglerWatched : SlowWorker {
 struct StragglerInData : SlowWorker {
   static constexpr Traits kTraits{"StragglerInData", ReasonCategory::kHolding};
 };
-// It has a smaller share of each step, and no better is to be had.
+// It has a smaller share of each step, and its slowness has cost less so far than a replacement would.
 struct StragglerEased : SlowWorker {
   double share = 0;  // of a full one
   static constexpr Traits kTraits{"StragglerEased", ReasonCategory::kHolding};
@@ -65,7 +65,7 @@ struct StragglerReplaced : SlowWorker {
 struct StragglerShrunk : SlowWorker {
   static constexpr Traits kTraits{"StragglerShrunk", ReasonCategory::kWorker};
 };
-// It should be replaced, and no slot is free.
+// It should be replaced, and no slot is free; it may have a smaller share of each step.
 struct StragglerNoSpare : SlowWorker {
   static constexpr Traits kTraits{"StragglerNoSpare", ReasonCategory::kWorker, Blocks::kForLackOfSlots};
 };

@@ -86,8 +86,13 @@ void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
   if (!start) return call.fail(bad_parameter(start.error()));
   const auto type = read_event_type(call);
   if (!type) return call.fail(bad_parameter(type.error()));
-  EventQuery query{
-      .after = static_cast<EventSeq>(start.value()), .job = job, .type = *type, .newest_first = *newest_first};
+  const auto brief = read_flag(call, "brief");
+  if (!brief) return call.fail(bad_parameter(brief.error()));
+  EventQuery query{.after = static_cast<EventSeq>(start.value()),
+                   .job = job,
+                   .type = *type,
+                   .brief = *brief && type->empty(),
+                   .newest_first = *newest_first};
   EventSeq& place = *newest_first ? query.before : query.after;
   place = page->after.value_or(place);
   auto filled = fill_page(

@@ -12,6 +12,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "core/codec/reason_numbers.hpp"
+#include "core/state/job_state.hpp"
 #include "schedulerd/live/http/numbers/pool_series.hpp"
 #include "schedulerd/live/http/numbers/tenant_gauges.hpp"
 
@@ -62,6 +63,7 @@ struct Metrics::Series {
   std::mutex mutex;  // of what follows
   std::map<JobId, Instant> waiting;
 
+  Gauge& started = gauges(registry, "sched_start_time_seconds", "When the daemon started, in Unix time").Add({});
   Family<Gauge>& jobs = gauges(registry, "sched_jobs", "Jobs by state");
   Family<Gauge>& pending = gauges(registry, "sched_pending_jobs", "Jobs that wait, by reason");
   TenantGauges tenants{registry};
@@ -239,6 +241,14 @@ Metrics::Metrics() : series_(std::make_unique<Series>()) {
   for (const char* status : {"2xx", "4xx", "5xx"}) series_->requests.Add({{"class", status}});
 }
 Metrics::~Metrics() = default;
+
+void Metrics::begin(std::int64_t unix_now, const core::ClusterState& state) {
+  const std::lock_guard lock(series_->mutex);
+  series_->started.Set(static_cast<double>(unix_now));
+  for (const auto& [id, job] : state.jobs) {
+    if (!job->started_at && !core::is_final(job->state())) series_->waiting[id] = job->submitted_at;
+  }
+}
 
 void Metrics::observe_round(Duration took) {
   series_->round.Observe(took.to_seconds());

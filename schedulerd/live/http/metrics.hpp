@@ -3,6 +3,7 @@
 // the tree that an operator has set.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ class Metrics {
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
+
+  // The daemon starts now, with this state: whose first step is still to come has waited since it was submitted. To be
+  // called before the first events.
+  void begin(std::int64_t unix_now, const core::ClusterState& state);
 
   // Thread-safe; the loop calls them.
   void observe_round(Duration took);   // one pass: facts, decide, accept

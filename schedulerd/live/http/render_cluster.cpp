@@ -6,6 +6,8 @@
 #include "base/overloaded.hpp"
 #include "base/timestamp.hpp"
 #include "core/codec/codec.hpp"
+#include "core/decide/rebalance_planner.hpp"
+#include "core/decide/straggler_planner.hpp"
 #include "core/explain/explain.hpp"
 #include "core/state/measured/node_speed.hpp"
 #include "core/state/node_labels.hpp"
@@ -131,12 +133,12 @@ json render_health(const Published& seen, const core::Node& node) {
 json render_worker(const Published& seen, const core::Worker& worker) {
   json rank = nullptr;
   double share = 1;
+  double speed = worker.track.score;
   if (const core::Job* job = seen.state.find_job(worker.job)) {
     const auto place = std::find(job->membership.members.begin(), job->membership.members.end(), worker.id);
     if (place != job->membership.members.end()) rank = place - job->membership.members.begin();
-    const auto rebalanced = job->shares.rebalanced.find(worker.id);
-    if (rebalanced != job->shares.rebalanced.end())
-      share = static_cast<double>(rebalanced->second.weight) / static_cast<double>(core::kFullShare);
+    share = static_cast<double>(core::share_of(*job, worker.id)) / static_cast<double>(core::kFullShare);
+    speed = core::speed_of(seen.state, *job, worker);
   }
   const core::Node* node = seen.state.find_node(worker.node);
   const auto compute = seen.compute_ms.find(worker.id);
@@ -149,7 +151,7 @@ json render_worker(const Published& seen, const core::Worker& worker) {
           {"phase", core::to_text(worker.phase)},
           {"started_at", seen.clock.text(worker.started_at)},
           {"compute_ms", compute == seen.compute_ms.end() ? json(nullptr) : json(compute->second)},
-          {"straggler_score", worker.track.steps > 0 ? json(worker.track.score) : json(nullptr)},
+          {"straggler_score", worker.track.steps > 0 ? json(speed) : json(nullptr)},
           {"straggler", worker.track.slow_steps > 0},
           {"share", share}};
 }

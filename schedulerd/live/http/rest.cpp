@@ -199,6 +199,7 @@ Rest::Rest(Service& service, RestOptions options)
           }) {}
 
 Result<std::string> Rest::start() {
+  metrics_.begin(options_.unix_now(), service_.published()->state);
   const std::weak_ptr<Rest> weak = weak_from_this();
   subscription_ = service_.subscribe([weak](const std::vector<core::Event>& events) {
     const auto rest = weak.lock();

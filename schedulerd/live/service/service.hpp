@@ -78,6 +78,7 @@ struct EventQuery {
   EventSeq before = INT64_MAX;    // numbers below
   std::optional<JobId> job = {};  // none = of all
   std::string type = {};          // empty = any
+  bool brief = false;             // none that are routine (store/routine_events.hpp); of no type by name
   bool newest_first = false;
   int limit = 0;
 };

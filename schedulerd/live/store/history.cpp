@@ -13,6 +13,7 @@
 #include "schedulerd/live/store/ended_lists.hpp"
 #include "schedulerd/live/store/node_trust_rows.hpp"
 #include "schedulerd/live/store/policy_rows.hpp"
+#include "schedulerd/live/store/routine_events.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
 #include "schedulerd/live/store/token_rows.hpp"
 
@@ -66,6 +67,20 @@ void log_failure(const Status& outcome) {
   if (!outcome.ok()) spdlog::error("event=history_read_failed why={:?}", outcome.error().message);
 }
 
+// Of all jobs: ?1 and ?2 bound the numbers, ?3 is the limit, ?4 says whether the list is brief.
+std::string events_of_all(const char* order) {
+  return "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE seq>?1 AND seq<?2 "
+         "AND (NOT ?4 OR NOT coalesce(" +
+         std::string(kRoutineEvents) + ",0)) ORDER BY seq " + order + " LIMIT ?3";
+}
+
+// Of one: ?3 is the type, ?4 the limit, ?5 the job, ?6 says whether the list is brief.
+std::string events_of_one(const char* order) {
+  return "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE job=?5 AND seq>?1 AND seq<?2 "
+         "AND (?3='' OR type=?3) AND (NOT ?6 OR NOT coalesce(" +
+         std::string(kRoutineEvents) + ",0)) ORDER BY seq " + order + " LIMIT ?4";
+}
+
 constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
 
 }  // namespace
@@ -86,6 +101,10 @@ struct SqliteHistory::Impl {
 };
 
 Status SqliteHistory::Impl::prepare() {
+  const std::string of_all = events_of_all("ASC");
+  const std::string newest_of_all = events_of_all("DESC");
+  const std::string of_job = events_of_one("ASC");
+  const std::string newest_of_job = events_of_one("DESC");
   const std::pair<Statement*, const char*> texts[] = {
       {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
       {&ended_in, kEndedIn},
@@ -98,18 +117,10 @@ Status SqliteHistory::Impl::prepare() {
        "WHERE j.job=?1 AND j.decision<?2 AND text IS NOT NULL ORDER BY j.decision DESC LIMIT ?3"},
       {&events_of_type, kEventsOfType},
       {&newest_events_of_type, kNewestEventsOfType},
-      {&events,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
-       "WHERE seq>?1 AND seq<?2 ORDER BY seq LIMIT ?3"},
-      {&newest_events,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
-       "WHERE seq>?1 AND seq<?2 ORDER BY seq DESC LIMIT ?3"},
-      {&events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
-       "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq LIMIT ?4"},
-      {&newest_events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
-       "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq DESC LIMIT ?4"},
+      {&events, of_all.c_str()},
+      {&newest_events, newest_of_all.c_str()},
+      {&events_of_job, of_job.c_str()},
+      {&newest_events_of_job, newest_of_job.c_str()},
       {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
       {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},
       {&metrics,
@@ -214,8 +225,10 @@ std::vector<core::Event> SqliteHistory::events(const EventQuery& query) {
   }
   Statement& of_all = query.newest_first ? impl_->newest_events : impl_->events;
   Statement& of_job = query.newest_first ? impl_->newest_events_of_job : impl_->events_of_job;
-  log_failure(query.job ? of_job.each(on_row, query.after, query.before, query.type, query.limit, query.job->number())
-                        : of_all.each(on_row, query.after, query.before, query.limit));
+  const int brief = query.brief ? 1 : 0;
+  log_failure(query.job
+                  ? of_job.each(on_row, query.after, query.before, query.type, query.limit, query.job->number(), brief)
+                  : of_all.each(on_row, query.after, query.before, query.limit, brief));
   return found;
 }
 

@@ -1,20 +1,23 @@
 #include "schedulerd/live/store/retention.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <spdlog/spdlog.h>
 
+#include "schedulerd/live/store/routine_events.hpp"
+
 namespace tidepool::live {
 
 Status Retention::prepare(Database& database) {
+  const std::string drop_routine =
+      "DELETE FROM events WHERE seq>=?1 AND seq<?2 AND (" + std::string(kRoutineEvents) + ")";
   const std::pair<Statement*, const char*> texts[] = {
       {&drop_rows_, "DELETE FROM journal WHERE seq<=?1 AND at_us<?2 AND seq<(SELECT min(seq) FROM journal)+?3"},
       {&drop_events_, "DELETE FROM events WHERE at_us<?1 AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?2)"},
-      {&drop_progress_,
-       "DELETE FROM events WHERE seq>=?1 AND seq<?2 AND (type='job.progressed' OR (type='data.epoch_audited' "
-       "AND data->>'checksum_ok' AND data->>'used'=data->>'expected'))"},
+      {&drop_progress_, drop_routine.c_str()},
       {&drop_decisions_,
        "DELETE FROM decisions WHERE at_us<?1 AND id IN (SELECT id FROM decisions WHERE id<>?2 ORDER BY id LIMIT ?3)"},
       {&drop_decision_jobs_,

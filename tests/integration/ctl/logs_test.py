@@ -2,12 +2,14 @@
 
 import json
 import os
+import subprocess
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
 
-from tests.support.schedctl_case import SchedctlCase, event, example, listed  # noqa: E402
+from tests.support.schedctl_case import SCHEDCTL, SchedctlCase, event, example, listed  # noqa: E402
 
 PAGE = 65_536
 AWAY = (503, {"title": "Not available now", "detail": "the worker's node (node-7) is not connected"})
@@ -130,6 +132,38 @@ class LogsTest(SchedctlCase):
         self.logs(lambda query: pages[int(query["offset"])])
         code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
         self.assertEqual((code, out.splitlines()[1:], err), (0, ["𝄞"], ""))
+
+    def test_a_line_that_is_not_finished_is_printed_where_nothing_is_followed(self):
+        self.logs(lambda query: page("one\nwaiting for peers ...", 25))
+        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "w-1 | one\nw-1 | waiting for peers ...\n", ""))
+        pages = {0: page("one\nwai", 7), 7: page("ting\n", 12, end=True)}
+        self.logs(lambda query: pages[int(query["offset"])])
+        self.assertEqual(self.run_ctl("logs", "job-1", "-f", "--worker", "w-1"), (0, "one\nwaiting\n", ""))
+
+    def test_a_followed_line_that_is_not_finished_is_printed_once_it_rests(self):
+        pages = {0: page("one\nwaiting for peers ...", 25), 25: page("", 25)}
+        self.logs(lambda query: pages[int(query["offset"])])
+        following = subprocess.Popen([SCHEDCTL, "logs", "job-1", "-f", "--worker", "w-1"], stdout=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment())
+        self.addCleanup(following.kill)
+        self.assertEqual(following.stdout.readline(), "one\n")
+        late = threading.Timer(20, lambda: pages.update({25: page("", 25, end=True)}))
+        late.start()
+        self.addCleanup(late.cancel)
+        self.assertEqual(following.stdout.readline(), "waiting for peers ...\n")
+        self.assertTrue(late.is_alive(), "it was printed before the worker's end")
+        pages[25] = page(" found\n", 32, end=True)
+        out, _ = following.communicate(timeout=20)
+        self.assertEqual((following.returncode, out), (0, " found\n"))
+
+    def test_a_progress_bar_is_shown_as_a_terminal_would_leave_it(self):
+        bar = b"".join(b"\rstep %d" % n for n in range(20_000))
+        self.assertGreater(len(bar), 3 * PAGE)
+        self.as_the_agent_reads(b"one\r\n" + bar + b"\r\ntwo\n" + bar + b"\r")
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"),
+                         (0, "one\nstep 19999\ntwo\nstep 19999\n", ""))
+        as_json = self.run_ctl("logs", "job-1", "-o", "json")[1]
+        self.assertEqual(sum(json.loads(line)["data"].count("\r") for line in as_json.splitlines()), 40_003)
 
     def test_workers_whose_start_is_in_no_event_any_more_are_read_too(self):
         self.workers(started=["w-10"], alive=["w-10", "w-9"])

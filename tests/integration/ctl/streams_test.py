@@ -246,6 +246,29 @@ class StreamsTest(SchedctlCase):
         self.assertEqual(self.run_ctl("events", "--all")[1].count("pool.create_failed"), 4)
         self.assertEqual(self.run_ctl("events", "-o", "json")[1].count("pool.create_failed"), 4)
 
+    def test_events_leave_out_what_comes_all_the_time_while_jobs_train_unless_it_is_asked_for(self):
+        def audit(seq, used):
+            return event(seq, "data.epoch_audited", epoch=3, expected=600, used=used, checksum_ok=True)
+
+        started, progressed = event(78, "job.started", size=1), {**example("event.json"), "seq": 79}
+        self.daemon.routes["GET", "/v1/events"] = lambda request: (
+            200, listed([started] if "brief=true" in request["query"] else [progressed, started]))
+
+        def stream(request):
+            if len(self.daemon.sent("GET", "/v1/events/stream")) % 2 == 0:
+                return (403, {"title": "Enough"})
+            return (200, [sse({**progressed, "seq": 81}), sse(audit(82, 600)), sse(audit(83, 599))])
+
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        told = self.run_ctl("events", "-f")[1].splitlines()
+        self.assertEqual([line.split("  ")[1] for line in told], ["job.started", "data.epoch_audited"])
+        self.assertIn("audit FAILED: 599 of 600", told[1])
+        told = self.run_ctl("events", "-f", "--all")[1].splitlines()
+        self.assertEqual([line.split("  ")[1] for line in told],
+                         ["job.started", *["job.progressed"] * 2, *["data.epoch_audited"] * 2])
+        self.assertIn("job.progressed", self.run_ctl("events", "-o", "json")[1])
+        self.assertIn("job.progressed", self.run_ctl("events", "--type", "job.progressed")[1])
+
     def test_events_of_some_types_are_the_newest_of_all_of_them_and_followed_without_a_gap(self):
         of_type = {"worker.lost": [event(79, "worker.lost", worker="w-2"), event(70, "worker.lost", worker="w-1")],
                    "job.finished": [event(75, "job.finished", state="failed")]}

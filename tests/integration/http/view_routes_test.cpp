@@ -177,6 +177,21 @@ TEST_CASE("events are listed from the newest on, and of one type") {
   }
 }
 
+TEST_CASE("a brief list of events leaves out how far jobs are, unless that is asked for by its type") {
+  ViewScene scene;
+  for (const std::string& path : {std::string("/v1/events"), "/v1/jobs/" + scene.job.text() + "/events"}) {
+    CAPTURE(path);
+    json kept = json::array();
+    for (const auto& event : scene.get(path).at("items")) {
+      if (event.at("type") != "job.progressed") kept.push_back(event);
+    }
+    CHECK(scene.get(path + "?brief=true").at("items") == kept);
+    CHECK(scene.get(path + "?brief=false").at("items").size() > kept.size());
+    CHECK_FALSE(scene.get(path + "?brief=true&type=job.progressed").at("items").empty());
+    CHECK(scene.fixture.call({.path = path + "?brief=1", .token = scene.fixture.admin}).status == 400);
+  }
+}
+
 TEST_CASE("an empty query parameter is refused: it is no wish for everything") {
   ViewScene scene;
   for (const auto& [path, name] : {std::pair{"/v1/jobs?tenant=", "tenant"},

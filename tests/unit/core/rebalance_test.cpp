@@ -129,7 +129,13 @@ TEST_CASE("An eased worker is not given up for lack of a free slot: it does more
     story.steps(job, 20, {67'000, 67'000, 67'000});
     CHECK(names_of(story.decide()).empty());
   }
-  CHECK(test::says<core::reason::StragglerEased>(story.job(job).verdict.reason));
+  // Why it is not replaced though its slowness has cost enough, and what would help.
+  CHECK(test::says<core::reason::StragglerNoSpare>(story.job(job).verdict.reason));
+  const auto why = core::explain(story.state(), story.job(job));
+  CHECK(why.summary.find("w-2 computes at 25 % of the others' speed") != std::string::npos);
+  CHECK(why.summary.ends_with("; no slot is free for a replacement"));
+  const auto help = why.unblocks();
+  CHECK(std::find(help.begin(), help.end(), "add a node with room for a worker") != help.end());
 }
 
 TEST_CASE("A worker that is still slow by its smaller share gets a smaller one") {

@@ -1,6 +1,7 @@
 // What is done about a slow worker: watched, replaced, given up; and what its slowness goes with.
 #include "core/decide/straggler_planner.hpp"
 #include "core/explain/current_reason.hpp"
+#include "core/explain/explain.hpp"
 #include "core/facts/detector_of.hpp"
 #include "core/state/measured/straggler_diagnosis.hpp"
 #include "core/state/measured/straggler_patience.hpp"
@@ -124,6 +125,7 @@ TEST_CASE("Slowness is followed from the worker to its node and from there to th
   const auto& why = story.job(job).verdict.reason;
   CHECK(test::says<core::reason::StragglerNoSpare>(why));
   CHECK(test::number_in(why, "follows") == static_cast<double>(Follows::kNode));
+  CHECK(core::sentence(why).ends_with("; no slot is free on another node for a replacement"));  // three are on its own
 
   story.node(1);
   const auto decision = story.decide();
@@ -149,6 +151,9 @@ TEST_CASE("A second replacement in a row follows the first only after a while") 
   story.steps(job, 30, {50'000, 120'000});
   CHECK(names_of(story.decide()).empty());
   CHECK(test::says<core::reason::StragglerWatched>(story.job(job).verdict.reason));
+  CHECK_THAT(core::explain(story.state(), story.job(job)).evidence,
+             Catch::VectorContains(
+                 std::string("a slow worker was replaced or given up 18 s ago; the next one waits for 12 s more")));
   story.pass(core::kReplacementWait);
   CHECK(names_of(story.decide()) == "replace");
 }

@@ -117,6 +117,15 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.progressed", {{"step", 1}}).empty());
 }
 
+TEST_CASE("what an action against a slow worker costs is told also where it costs nothing") {
+  const json data = {
+      {"worker", "w-2"},     {"score", 0.12}, {"threshold", 0.7}, {"waited_s", 0.0}, {"next_action", "rebalance"},
+      {"action_cost_s", 0.0}};
+  CHECK(event_sentence({{"type", "worker.straggling"}, {"job", "job-1"}, {"data", data}}, "job-1") ==
+        "worker w-2 is slow: 12 % of the others' speed, below 70 %; waiting for it has cost 0 slot-seconds; "
+        "rebalancing costs 0");
+}
+
 TEST_CASE("events of other jobs are not told") {
   const json event = {{"type", "job.started"}, {"job", "job-2"}, {"data", {{"size", 1}}}};
   CHECK(event_sentence(event, "job-1").empty());

@@ -224,6 +224,20 @@ TEST_CASE("where no decision has anything to tell, that is said") {
         "nothing to tell of the newest 2 decisions; look further back with --limit\n");
 }
 
+TEST_CASE("of decisions about one job what they say of others is not told") {
+  json decision = example("decision.json");  // job-1 grows
+  decision["verdicts"] = json::array();
+  for (const char* job : {"job-2", "job-3"}) {
+    decision["verdicts"].push_back({{"job", job}, {"reason", {{"text", "waits for 2 slots"}}}});
+  }
+  const Style style{.width = 200};
+  CHECK(decisions_text(json::array({decision}), style, Rows::kFolded, "job-3") ==
+        "dec-7 21:53:31 UTC job-3 keep: waits for 2 slots\n");
+  CHECK(decisions_text(json::array({decision}), style, Rows::kAll, "job-1")
+            .starts_with("dec-7 21:53:31 UTC job-1 grow:"));
+  CHECK(decisions_text(json::array({decision}), style, Rows::kFolded, "job-4").starts_with("nothing to tell"));
+}
+
 TEST_CASE("nodes that a decision asks a pool for are told, too") {
   json decision = example("decision.json");
   decision["intents"] = json::array();

@@ -69,6 +69,28 @@ TEST_CASE("a limit of jobs has a series beside how many jobs there are, at any l
   CHECK_FALSE(says(metrics, R"(sched_tenant_jobs{tenant="guests"} 0)", seen));
 }
 
+TEST_CASE("a job that was submitted before the daemon started has waited since then, one that ran does not wait") {
+  core::ClusterState state;
+  core::Job waits;
+  waits.id = JobId(1);
+  waits.submitted_at = Instant::from_micros(5'000'000);
+  core::Job ran = waits;
+  ran.id = JobId(2);
+  ran.started_at = Instant::from_micros(6'000'000);
+  state.jobs.emplace(waits.id, std::make_shared<const core::Job>(waits));
+  state.jobs.emplace(ran.id, std::make_shared<const core::Job>(ran));
+  Metrics metrics;
+  metrics.begin(1'796'000'000, state);
+  CHECK(says(metrics, "sched_start_time_seconds 1796000000"));
+  core::Event started = event_of("job.started", {{"size", 1}});
+  started.at = Instant::from_micros(45'000'000);
+  core::Event other = started;
+  other.job = JobId(2);
+  metrics.observe_events({started, other, started});
+  CHECK(says(metrics, "sched_wait_seconds_count 1"));
+  CHECK(says(metrics, "sched_wait_seconds_sum 40"));
+}
+
 TEST_CASE("what is alerted on is there before it has happened") {
   Metrics metrics;
   CHECK(says(metrics, "sched_epoch_audits_total{outcome=\"wrong\"} 0"));

@@ -180,4 +180,42 @@ TEST_CASE("without a limit and before its time nothing goes") {
   CHECK(past.history()->ended_job(JobId(1)) != nullptr);
 }
 
+TEST_CASE("brief lists of events leave out how far jobs are and audits that found nothing") {
+  const test::TemporaryFolder dir;
+  auto journal = Journal::open(dir / "j.db", {});
+  REQUIRE(journal.ok());
+  const auto audit = [](int used, bool checksum_ok) {
+    return nlohmann::json{{"epoch", 1}, {"expected", 600}, {"used", used}, {"checksum_ok", checksum_ok}};
+  };
+  const std::vector<std::pair<const char*, nlohmann::json>> told = {
+      {"job.started", nlohmann::json::object()}, {"job.progressed", {{"step", 20}}},
+      {"data.epoch_audited", audit(600, true)},  {"data.epoch_audited", audit(599, true)},
+      {"data.epoch_audited", audit(600, false)}, {"data.epoch_audited", {{"epoch", 2}}},
+      {"job.progressed", {{"step", 40}}},        {"job.finished", nlohmann::json::object()},
+  };
+  EventSeq seq = 0;
+  for (const auto& [type, data] : told) {
+    core::Event event;
+    event.seq = ++seq;
+    event.type = type;
+    event.job = JobId(4);
+    event.data = data;
+    REQUIRE(journal->append(std::vector{event}).ok());
+  }
+  REQUIRE(journal->commit(at(1)).ok());
+  auto history = SqliteHistory::open(dir / "j.db");
+  REQUIRE(history.ok());
+  const auto read = [&](const EventQuery& query) {
+    std::vector<EventSeq> numbers;
+    for (const auto& event : (*history)->events(query)) numbers.push_back(event.seq);
+    return numbers;
+  };
+  const std::vector<EventSeq> kept = {1, 4, 5, 6, 8};
+  CHECK(read({.brief = true, .limit = 9}) == kept);
+  CHECK(read({.job = JobId(4), .brief = true, .limit = 9}) == kept);
+  CHECK(read({.brief = true, .newest_first = true, .limit = 2}) == std::vector<EventSeq>{8, 6});
+  CHECK(read({.job = JobId(4), .brief = true, .newest_first = true, .limit = 2}) == std::vector<EventSeq>{8, 6});
+  CHECK(read({.limit = 9}).size() == 8);
+}
+
 }  // namespace tidepool::live
