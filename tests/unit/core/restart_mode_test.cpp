@@ -293,6 +293,40 @@ TEST_CASE("a program that is killed after it was told to end is told of, for wha
   CHECK(story.its().recovery.restarts == 0);
 }
 
+TEST_CASE("a program that is killed because it did not end for another size is told, once") {
+  Restarting story;
+  story.run_at(1);
+  const GenerationNumber before = story.its().membership.generation;
+  story.learn(core::JobResizeRequested{story.job_id, 2});
+  CHECK(names_of(story.decide()) == "grow");
+  story.ready(WorkerId(2));
+  CHECK(names_of(story.decide()) == "switch");
+  story.learn(core::ProgramEnded{WorkerId(1), before, -1, 9, "not within the grace"});
+  REQUIRE(story.count("worker.killed") == 1);
+  CHECK(story.last("worker.killed").data == nlohmann::json{{"worker", "w-1"}, {"detail", "not within the grace"}});
+  story.all_wait();
+  story.learn(core::ProgramEnded{WorkerId(1), before, -1, 9, "not within the grace"});
+  CHECK(story.count("worker.killed") == 1);
+  CHECK(story.count("worker.lost") == 0);
+  CHECK(story.its().recovery.restarts == 0);
+  CHECK(names_of(story.decide()) == "launch");
+}
+
+TEST_CASE("a program that has said that it is done has lost nothing when it is killed") {
+  Restarting story;
+  story.run_at(2);
+  story.learn(core::JobSuspendRequested{story.job_id});
+  CHECK(names_of(story.decide()) == "preempt");
+  const DecisionId decision = story.worker(WorkerId(1)).notice.value().decision;
+  story.learn(core::NoticeAnswered{WorkerId(1), decision, 1, core::NoticeAnswer::kDone, {}});
+  story.learn(core::WorkerExited{.worker = WorkerId(1), .signal = 9, .detail = "as it was told to"});
+  CHECK(story.count("worker.killed") == 0);
+  story.learn(core::WorkerExited{.worker = WorkerId(2), .signal = 9, .detail = "not within the grace"});
+  REQUIRE(story.count("worker.killed") == 1);
+  CHECK(story.last("worker.killed").data.at("worker") == "w-2");
+  CHECK(story.its().state() == JobState::kSuspended);
+}
+
 TEST_CASE("a lost node's workers are left out, and the programs of the others start anew") {
   Restarting story;
   story.node(1);
