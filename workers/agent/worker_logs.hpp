@@ -27,6 +27,9 @@ class WorkerLogs {
   // For the worker's stdout and stderr.
   [[nodiscard]] Result<UniqueFd> writer(WorkerId worker) const;
 
+  // Adds a line of the agent's own to what the worker has written, if it has a log.
+  void note(WorkerId worker, const std::string& sentence) const;
+
   // `lives`: more may come, so the page is not the end and a character cut in half waits for its rest.
   [[nodiscard]] api::LogChunk read(const api::LogRead& order, bool lives) const;
 
