@@ -252,6 +252,19 @@ TEST_CASE("programs whose workers leave a drained node together are started anew
   CHECK(story.its().phase.transition()->joining_workers.size() == 2);
   CHECK(story.worker(WorkerId(3)).node == free);
   CHECK(story.worker(WorkerId(4)).node == free);
+  for (const WorkerId worker : {WorkerId(3), WorkerId(4)}) story.ready(worker);
+  CHECK(names_of(story.decide()) == "switch");
+  for (const WorkerId worker : {WorkerId(1), WorkerId(2)}) story.exit(worker);
+  story.all_wait();
+  CHECK(names_of(story.decide()) == "launch");
+  for (const WorkerId worker : story.members()) story.started(worker);
+  std::vector<nlohmann::json> told;
+  for (const core::Event& event : story.events()) {
+    if (event.type == "worker.replaced") told.push_back(event.data);
+  }
+  REQUIRE(told.size() == 2);
+  CHECK(told[0] == nlohmann::json{{"worker", "w-1"}, {"by", "w-3"}, {"straggler", false}});
+  CHECK(told[1] == nlohmann::json{{"worker", "w-2"}, {"by", "w-4"}, {"straggler", false}});
 }
 
 TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to its node") {
