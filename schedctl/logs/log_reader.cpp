@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@ namespace {
 constexpr std::int64_t kPage = 65'536;  // bytes that the daemon gives at once
 constexpr std::int64_t kEndBytes = 4;   // of the end of a log, to know where it is: the longest character
 constexpr std::size_t kHeldBack = 3;    // at most, of a character that is not whole at the end of a page
+constexpr int kLooksPerBar = 10;        // of a progress bar that is followed one state is printed
 
 std::string header(const HttpReply& reply, const std::string& name) {
   const auto found = reply.headers.find(name);
@@ -29,13 +31,23 @@ std::int64_t number_header(const HttpReply& reply, const std::string& name) {
   return number;
 }
 
+// A carriage return begins a line anew.
+std::string_view shown_of(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  return line.substr(line.rfind('\r') + 1);
+}
+
+void write_line(const std::string& worker, bool with_name, std::string_view line) {
+  write_out((with_name ? worker + " | " : "") + printable(shown_of(line)) + "\n");
+}
+
 }  // namespace
 
 bool LogReader::read(const std::string& worker, bool with_name) {
   auto known = places_.find(worker);
   if (known == places_.end()) {
     Place first;
-    if (tail_) first.offset = begin_of_tail(worker);  // fails where its node is away; then nothing is known yet
+    if (wanted_.tail) first.offset = begin_of_tail(worker);  // fails where its node is away; then nothing is known yet
     known = places_.emplace(worker, std::move(first)).first;
   }
   Place& place = known->second;
@@ -49,6 +61,7 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     if (page.eof || page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
     if (!end) end = page_at(worker, -kEndBytes, kEndBytes).next_offset;
   }
+  print_unfinished(worker, with_name, place);
   return place.eof;
 }
 
@@ -63,7 +76,7 @@ LogReader::Page LogReader::page_at(const std::string& worker, std::int64_t offse
 
 // Measured from the ends of pages: a character that a page begins within is replaced by a longer one.
 std::int64_t LogReader::begin_of_tail(const std::string& worker) {
-  TailSearch search(*tail_);
+  TailSearch search(*wanted_.tail);
   Page page = page_at(worker, -kPage, kPage);
   std::int64_t begin = page.next_offset - static_cast<std::int64_t>(page.data.size());
   while (true) {
@@ -94,10 +107,19 @@ void LogReader::print(const std::string& worker, bool with_name, Place& place, c
   if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
   std::size_t begin = 0;
   for (auto end = place.unfinished.find('\n'); end != std::string::npos; end = place.unfinished.find('\n', begin)) {
-    write_out((with_name ? worker + " | " : "") + printable(place.unfinished.substr(begin, end - begin)) + "\n");
+    write_line(worker, with_name, std::string_view(place.unfinished).substr(begin, end - begin));
     begin = end + 1;
   }
   place.unfinished.erase(0, begin);
+}
+
+// A progress bar is a line without an end for as long as it goes on.
+void LogReader::print_unfinished(const std::string& worker, bool with_name, Place& place) {
+  if (shown_of(place.unfinished).empty()) return;
+  const bool is_bar = place.unfinished.find('\r') != std::string::npos;
+  if (wanted_.follows && (!is_bar || ++place.looks % kLooksPerBar != 0)) return;
+  write_line(worker, with_name, place.unfinished);
+  place.unfinished = "\r";
 }
 
 // Beside the output, as all that the command itself says.

@@ -84,7 +84,7 @@ class LogFollower {
       : session_(session),
         asked_(asked),
         job_(job),
-        reader_(session, job, asked.tail),
+        reader_(session, job, {.tail = asked.tail, .follows = asked.follow}),
         workers_(session, job, asked.worker) {}
 
   void run() {

@@ -128,7 +128,7 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
   const std::int64_t begin = std::max(extent.begin, extent.end - kTailBytes);
   std::string text = read_at(file.get(), begin, extent.end - begin);
   while (!text.empty()) {
-    const std::size_t newline = text.rfind('\n');
+    const std::size_t newline = text.find_last_of("\n\r");
     const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
     std::string line = text.substr(start);
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');

@@ -50,6 +50,14 @@ TEST_CASE("a log is read page by page and ends only when its worker has ended") 
   CHECK(page.eof);
 }
 
+TEST_CASE("the last line of a progress bar is its last state") {
+  const Logged log;
+  log.write("epoch 1\n\r 1% done\r 2% done\r");
+  CHECK(log.logs.last_line(kLogged) == "2% done");
+  log.write("\r\n");
+  CHECK(log.logs.last_line(kLogged) == "2% done");
+}
+
 TEST_CASE("what the agent has to say of a worker is a line of its own in the log, and makes none where there is none") {
   const Logged log;
   log.logs.note(kLogged, "first");
