@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
@@ -284,6 +286,17 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   story.exit(WorkerId(2));
   CHECK(story.its().state() == JobState::kSuspended);
   CHECK(story.its().recovery.restarts == 0);
+  const std::string own = "its program goes on from its own newest checkpoint";
+  const auto tells = [&](const core::Job& job, const std::string& line) {
+    const auto lines = core::explain(story.state(), job).evidence;
+    return std::count(lines.begin(), lines.end(), line) == 1;
+  };
+  CHECK(tells(story.its(), own + "; what is in TIDEPOOL_CHECKPOINT_DIR lies on node " +
+                               story.state().find_node(home)->name +
+                               " alone: to start it elsewhere, too, name a checkpoint.dir that all nodes see"));
+  core::Job shares = story.its();
+  shares.spec.checkpoint.dir = "/shared";
+  CHECK(tells(shares, own));
   story.learn(core::JobResumeRequested{story.job_id});
   story.decide();
   story.launch();
