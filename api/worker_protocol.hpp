@@ -120,7 +120,8 @@ struct FinishedMessage {
 struct StartedMessage {
   GenerationNumber generation = 0;
 };
-// Likewise: that program has ended without being asked to. The worker keeps its slots.
+// Likewise: that program has ended without being asked to, or it was told to end for a newer generation and was killed.
+// The worker keeps its slots.
 struct EndedMessage {
   GenerationNumber generation = 0;
   int exit_code = -1;

@@ -20,11 +20,24 @@ std::string place_of_state(const ClusterState& state, const Job& job, const Save
   return " is kept in its checkpoint folder, or by node " + node->name + " until it is there";
 }
 
+// Of a program that keeps its state by itself, in a folder of each node's agent unless its job names one.
+std::string place_of_own_state(const ClusterState& state, const Job& job) {
+  const NodeId home = job.membership.restart_state.home;
+  if (!home || !job.spec.checkpoint.dir.empty()) return "";
+  const Node* node = state.find_node(home);
+  if (node == nullptr) return "; what was in TIDEPOOL_CHECKPOINT_DIR lay on a node that is gone";
+  if (state.nodes.size() == 1) return "";
+  return "; what is in TIDEPOOL_CHECKPOINT_DIR lies on node " + node->name +
+         " alone: to start it elsewhere, too, name a checkpoint.dir that all nodes see";
+}
+
 // What a job that holds nothing would go on from.
 void add_kept_state(const ClusterState& state, const Job& job, std::vector<std::string>& out) {
   if (job.state() != JobState::kPending && job.state() != JobState::kSuspended) return;
   if (job.spec.resize == ResizeMode::kRestart) {
-    if (job.started_at) out.push_back("its program goes on from its own newest checkpoint");
+    if (job.started_at) {
+      out.push_back("its program goes on from its own newest checkpoint" + place_of_own_state(state, job));
+    }
     return;
   }
   const std::size_t away = job.membership.on_lost_nodes.size();

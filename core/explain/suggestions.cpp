@@ -15,6 +15,7 @@
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/victim_evidence.hpp"
 #include "core/explain/wait_bounds.hpp"
+#include "core/facts/tenant_facts.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/provision/node_room.hpp"
@@ -228,8 +229,16 @@ std::vector<Advice> without_vain_ends(const ClusterState& state, const Job& job,
   return lines;
 }
 
+// Reasons know no guarantees: where not even the smallest size is within them, to ask for a size is refused.
+std::vector<Advice> without_refused_sizes(const ClusterState& state, const Job& job, std::vector<Advice> lines) {
+  std::erase_if(lines,
+                [&](const Advice& each) { return each.pins && !check_pin(state, job, job.spec.elastic.min).ok(); });
+  return lines;
+}
+
 std::vector<Advice> told_by(const ClusterState& state, const Job& job, const Reason& why) {
-  return without_vain_ends(state, job, without_vain_undrains(state, advice_of(why, job.id)));
+  const auto lines = without_refused_sizes(state, job, advice_of(why, job.id));
+  return without_vain_ends(state, job, without_vain_undrains(state, lines));
 }
 
 // What makes a node that is up, or slots of it, take workers again.

@@ -97,10 +97,10 @@ bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice
   return job.progress.finished && failed && contains(job.membership.members, worker.id) && !worker.is_gone();
 }
 
-// Its program was told to end and then killed, mostly because it did not end in time: what it had not saved is lost.
-// Requires: the worker was expected to end.
+// Mostly because it did not end in time; one that says that it is done is killed at once, and has saved all.
 bool is_killed_unsaved(const Job& job, const Worker& worker, const ExitNotice& notice) {
-  return job.spec.resize == ResizeMode::kRestart && worker.launched > 0 && !worker.is_gone() &&
+  const bool is_done = worker.notice && worker.notice->answer == NoticeAnswer::kDone;
+  return job.spec.resize == ResizeMode::kRestart && worker.launched > 0 && !worker.is_gone() && !is_done &&
          notice.signal == SIGKILL;
 }
 
@@ -161,6 +161,11 @@ void count_quiet_exits(StateChange& change, Job& job) {
   job.recovery.unconfirmed_since.reset();
 }
 
+void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice) {
+  if (!is_killed_unsaved(job, worker, notice)) return;
+  change.emit("worker.killed", job, {{"worker", worker.id.text()}, {"detail", notice.detail}});
+}
+
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   job.membership.restart_state.failed = worker.id;
   if (ends_for_good(notice)) job.recovery.misconfigured = true;
@@ -200,8 +205,8 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       if (!is_free) count_loss(job, counted);
       if (!is_free && boots) job.recovery.lost_start = job.last_start_at;
       emit_lost(change, job, worker, notice);
-    } else if (is_killed_unsaved(job, worker, notice)) {
-      change.emit("worker.killed", job, {{"worker", id.text()}, {"detail", notice.detail}});
+    } else {
+      tell_if_killed(change, job, worker, notice);
     }
     drop_from_transition(change, job, id);
   }

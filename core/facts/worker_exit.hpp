@@ -30,6 +30,10 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
 // A program that was restarted with each generation has ended badly: one loss, and the worker keeps its slots.
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice);
 
+// A program that is restarted for each change was told to end. If it was killed, and had not said that it is done, what
+// it had not saved is lost: an event says so. Requires: it has ended.
+void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice);
+
 // The worker's program has ended, and its slots are not free: they are quarantined, and it is no longer counted on.
 // Requires: the worker exists.
 void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const ExitNotice& notice);

@@ -167,7 +167,8 @@ struct ProgramStarted {
   WorkerId worker;
   GenerationNumber generation = 0;
 };
-// That program has ended without being asked to. Its worker keeps its slots.
+// That program has ended without being asked to, or that of an older generation was killed because it did not end as it
+// was told. Its worker keeps its slots.
 struct ProgramEnded {
   WorkerId worker;
   GenerationNumber generation = 0;

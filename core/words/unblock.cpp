@@ -303,7 +303,9 @@ Lines lines_of(const PriceCap& why, JobId) {
   return {"raise scaling.price_cap to " + to_text(why.price)};
 }
 Lines lines_of(const NoMeasurements&, JobId job) {
-  return {"choose a size: schedctl resize " + job.text() + " SIZE"};
+  Advice choose("choose a size: schedctl resize " + job.text() + " SIZE");
+  choose.pins = true;
+  return {choose};
 }
 Lines lines_of(const AtMax&, JobId) {
   return {"raise elastic.max"};

@@ -21,6 +21,7 @@ struct Advice {
   JobId cancels;             // the text is "cancel JOB" and more of it; only who may cancel that job may follow it
   JobId ends;                // the text is "the end of JOB": of no use where that frees nothing for the job
   bool by_priority = false;  // a policy file need not heed priorities
+  bool pins = false;         // asks for a size of its own, which its tenant's guarantee may not hold
   bool of_lenders = false;   // of tenants that it does not name: who may see them is told which (name_lenders())
 };
 [[nodiscard]] Advice advice_for_admin(std::string text);

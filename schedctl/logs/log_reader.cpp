@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kPage = 65'536;  // bytes that the daemon gives at once
 constexpr std::int64_t kEndBytes = 4;   // of the end of a log, to know where it is: the longest character
 constexpr std::size_t kHeldBack = 3;    // at most, of a character that is not whole at the end of a page
+constexpr int kLooksPerBar = 10;        // of a progress bar that is followed one state is printed
 
 std::string header(const HttpReply& reply, const std::string& name) {
   const auto found = reply.headers.find(name);
@@ -32,11 +33,13 @@ std::string_view as_left(std::string_view line) {
   return line.substr(line.rfind('\r') + 1);
 }
 
-// What is written over for certain is not kept: a bar that is never finished would grow without end.
-void forget_written_over(std::string& unfinished) {
-  if (unfinished.size() < 2) return;
+// What is written over for certain is not kept: a bar that is never finished would grow without end. True if any was.
+bool forget_written_over(std::string& unfinished) {
+  if (unfinished.size() < 2) return false;
   const auto over = unfinished.rfind('\r', unfinished.size() - 2);
-  if (over != std::string::npos) unfinished.erase(0, over + 1);
+  if (over == std::string::npos) return false;
+  unfinished.erase(0, over + 1);
+  return true;
 }
 
 }  // namespace
@@ -60,8 +63,7 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     if (page.eof || page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
     if (!end) end = page_at(worker, -kEndBytes, kEndBytes).next_offset;
   }
-  const bool rests = !follows_ || place.offset == begin;  // a prompt, or a bar that stands still
-  if (rests && !place.unfinished.empty()) print_line(worker, with_name, std::exchange(place.unfinished, {}));
+  print_unfinished(worker, with_name, place, !follows_ || place.offset == begin);
   return place.eof;
 }
 
@@ -107,15 +109,27 @@ void LogReader::print(const std::string& worker, bool with_name, Place& place, c
   if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
   std::size_t begin = 0;
   for (auto end = place.unfinished.find('\n'); end != std::string::npos; end = place.unfinished.find('\n', begin)) {
-    print_line(worker, with_name, std::string_view(place.unfinished).substr(begin, end - begin));
+    const auto line = as_left(std::string_view(place.unfinished).substr(begin, end - begin));
+    // Its end alone has come.
+    if (!line.empty() || !place.is_begun) print_line(worker, with_name, line);
+    place.is_begun = place.is_bar = false;
     begin = end + 1;
   }
   place.unfinished.erase(0, begin);
-  forget_written_over(place.unfinished);
+  if (forget_written_over(place.unfinished)) place.is_bar = true;
+}
+
+// Of a prompt, or a bar that stands still, what there is; of one that goes on now and then its present state.
+void LogReader::print_unfinished(const std::string& worker, bool with_name, Place& place, bool rests) {
+  place.looks = place.is_bar ? place.looks + 1 : 0;
+  if (place.unfinished.empty() || (!rests && place.looks < kLooksPerBar)) return;
+  print_line(worker, with_name, as_left(std::exchange(place.unfinished, {})));
+  place.is_begun = true;
+  place.looks = 0;
 }
 
 void LogReader::print_line(const std::string& worker, bool with_name, std::string_view line) {
-  write_out((with_name ? worker + " | " : "") + printable(std::string(as_left(line))) + "\n");
+  write_out((with_name ? worker + " | " : "") + printable(line) + "\n");
 }
 
 // Beside the output, as all that the command itself says.

@@ -15,7 +15,7 @@ namespace tidepool::ctl {
 class LogReader {
  public:
   // `tail`: only so many of the newest lines of each worker; none: all. `follows`: a line that is not finished is
-  // printed once a read() finds no more of it; else at once.
+  // printed once a read() finds no more of it, and the state of a progress bar every ten of them; else at once.
   LogReader(Session& session, const std::string& job, std::optional<std::int64_t> tail, bool follows)
       : session_(session), path_("/v1/jobs/" + job + "/logs"), tail_(tail), follows_(follows) {}
 
@@ -29,6 +29,9 @@ class LogReader {
     std::int64_t offset = 0;
     bool eof = false;
     std::string unfinished;
+    bool is_begun = false;  // a part of the line is printed
+    bool is_bar = false;    // the line has been written over
+    int looks = 0;          // at that bar since its state was printed
   };
 
   struct Page {
@@ -41,6 +44,7 @@ class LogReader {
   Page page_at(const std::string& worker, std::int64_t offset, std::int64_t bytes);
   [[nodiscard]] std::int64_t begin_of_tail(const std::string& worker);
   void print(const std::string& worker, bool with_name, Place& place, const Page& page);
+  void print_unfinished(const std::string& worker, bool with_name, Place& place, bool rests);
   void tell_dropped(const std::string& worker, std::int64_t bytes) const;
   static void print_line(const std::string& worker, bool with_name, std::string_view line);
 

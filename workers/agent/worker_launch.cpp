@@ -16,7 +16,10 @@ constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 // Nothing else of the agent's own environment reaches a tenant's program.
 Environment base_environment(const Environment& agent, int cpus) {
-  Environment result{{"PATH", kDefaultPath}, {"OMP_NUM_THREADS", std::to_string(cpus)}};
+  Environment result{{"PATH", kDefaultPath},
+                     {"OMP_NUM_THREADS", std::to_string(cpus)},
+                     // Into a file Python else writes what was printed late, after the traceback or never.
+                     {"PYTHONUNBUFFERED", "1"}};
   for (const char* name : {"PATH", "HOME", "LANG", "TZ", "TIDEPOOL_STUCK_AFTER_MS"}) {
     if (const auto found = agent.find(name); found != agent.end()) result[name] = found->second;
   }

@@ -96,6 +96,14 @@ Result<UniqueFd> WorkerLogs::writer(WorkerId worker) const {
   return file;
 }
 
+void WorkerLogs::note(WorkerId worker, const std::string& sentence) const {
+  const UniqueFd file(::open(path_of(worker).c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  if (!file) return;
+  const std::int64_t end = extent_of(file.get()).end;
+  const bool in_line = end > 0 && read_at(file.get(), end - 1, 1) != "\n";
+  (void)write_all(file.get(), std::string(in_line ? "\n" : "") + "tidepool: " + sentence + "\n");
+}
+
 api::LogChunk WorkerLogs::read(const api::LogRead& order, bool lives) const {
   api::LogChunk chunk{.request = order.request, .worker = order.worker, .eof = !lives};
   const UniqueFd file(::open(path_of(order.worker).c_str(), O_RDONLY | O_CLOEXEC));
@@ -120,7 +128,7 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
   const std::int64_t begin = std::max(extent.begin, extent.end - kTailBytes);
   std::string text = read_at(file.get(), begin, extent.end - begin);
   while (!text.empty()) {
-    const std::size_t newline = text.rfind('\n');
+    const std::size_t newline = text.find_last_of("\n\r");
     const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
     std::string line = text.substr(start);
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');

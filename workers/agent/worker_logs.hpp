@@ -27,10 +27,14 @@ class WorkerLogs {
   // For the worker's stdout and stderr.
   [[nodiscard]] Result<UniqueFd> writer(WorkerId worker) const;
 
+  // Adds a line of the agent's own to what the worker has written, if it has a log.
+  void note(WorkerId worker, const std::string& sentence) const;
+
   // `lives`: more may come, so the page is not the end and a character cut in half waits for its rest.
   [[nodiscard]] api::LogChunk read(const api::LogRead& order, bool lives) const;
 
-  // The last line with anything on it, shortened to 300 bytes, without control characters.
+  // The last line with anything on it, of a progress bar its last state; shortened to 300 bytes, without control
+  // characters.
   [[nodiscard]] std::string last_line(WorkerId worker) const;
   // The same as what is told of a worker's end; empty where there is none.
   [[nodiscard]] std::string last_output(WorkerId worker) const;

@@ -49,6 +49,15 @@ bool refuses(StateChange& change, Job& job, const NoticeAnswered& fact) {
   return true;
 }
 
+// A worker of that notice has refused and was granted it, so the job stays. Only such a refusal grants what has not
+// been answered yet.
+bool is_refused(const ClusterState& state, const std::vector<WorkerId>& together) {
+  return std::any_of(together.begin(), together.end(), [&](WorkerId id) {
+    const LeaveNotice& notice = *state.find_worker(id)->notice;
+    return notice.granted && (notice.answer == NoticeAnswer::kNone || notice.answer == NoticeAnswer::kRefuse);
+  });
+}
+
 }  // namespace
 
 const LeaveNotice& give_notice(StateChange& change, WorkerId id, const Reason& reason, Duration within) {
@@ -88,10 +97,12 @@ Status apply(StateChange& change, const NoticeAnswered& fact) {
   if (fact.answer == NoticeAnswer::kUntil) {
     for (const WorkerId id : together) put_off(change.worker(id), granted);
   }
+  const bool stays = is_refused(change.state(), together);
   LeaveNotice& notice = *change.worker(fact.worker).notice;
   notice.answer = fact.answer;
   notice.answers = fact.number;
-  notice.granted = fact.answer == NoticeAnswer::kUntil ? notice.by >= asked : fact.answer != NoticeAnswer::kRefuse;
+  notice.granted =
+      fact.answer == NoticeAnswer::kUntil ? notice.by >= asked : stays || fact.answer != NoticeAnswer::kRefuse;
   if (refuses(change, job, fact)) {
     for (const WorkerId id : together) change.worker(id).notice->granted = true;
   }

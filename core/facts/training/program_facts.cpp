@@ -22,6 +22,16 @@ const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumbe
   return current && !job.membership.restart_state.failed ? worker : nullptr;
 }
 
+// The worker whose program of an older generation the fact speaks of: it was told to end for the newest one, and waits
+// for that next. nullptr: there is none, it is past that, or a failure had ended what was not saved before.
+const Worker* restarted_one(const ClusterState& state, WorkerId id, GenerationNumber generation) {
+  const Worker* worker = state.find_worker(id);
+  if (worker == nullptr || worker->phase != WorkerPhase::kMember) return nullptr;
+  const Membership& membership = state.find_job(worker->job)->membership;
+  const bool older = generation < membership.generation && !membership.commit.after_failure;
+  return older && generation == worker->launched && worker->joining <= generation ? worker : nullptr;
+}
+
 template <class Holds>
 bool all_members(const ClusterState& state, const Job& job, Holds holds) {
   return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
@@ -60,6 +70,10 @@ Status apply(StateChange& change, const ProgramStarted& fact) {
 
 Status apply(StateChange& change, const ProgramEnded& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
+  const ExitNotice notice{.exit_code = fact.exit_code, .signal = fact.signal, .detail = fact.detail};
+  if (const Worker* restarted = restarted_one(change.state(), fact.worker, fact.generation)) {
+    tell_if_killed(change, *change.state().find_job(restarted->job), *restarted, notice);
+  }
   const Worker* worker = speaker_of(change.state(), fact.worker, fact.generation);
   if (worker == nullptr || worker->program_ended) return ok_status();
   Job& job = change.job(worker->job);
@@ -69,7 +83,7 @@ Status apply(StateChange& change, const ProgramEnded& fact) {
     if (all_members(change.state(), job, ended)) finish(change, job);
     return ok_status();
   }
-  count_failed_program(change, job, *worker, {fact.exit_code, fact.signal, fact.detail});
+  count_failed_program(change, job, *worker, notice);
   return ok_status();
 }
 

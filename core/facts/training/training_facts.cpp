@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/facts/event_data.hpp"
 #include "core/facts/job_facts.hpp"
@@ -68,20 +69,29 @@ void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
   book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(redone_s * 1e6)), Overhead::kLostToFailure);
 }
 
-void emit_replaced(StateChange& change, const Job& job, WorkerId leaving_worker, WorkerId by) {
-  const Worker* next = change.state().find_worker(by);
-  const bool was_straggler = next != nullptr && next->replaced == leaving_worker;
-  change.emit("worker.replaced", job,
-              {{"worker", leaving_worker.text()}, {"by", by.text()}, {"straggler", was_straggler}});
+// The first that left by the first that came, and so on.
+void emit_replaced(StateChange& change, const Job& job, const std::vector<WorkerId>& left,
+                   const std::vector<WorkerId>& came) {
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const WorkerId by = came[std::min(i, came.size() - 1)];
+    const Worker* next = change.state().find_worker(by);
+    const bool was_straggler = next != nullptr && next->replaced == left[i];
+    change.emit("worker.replaced", job, {{"worker", left[i].text()}, {"by", by.text()}, {"straggler", was_straggler}});
+  }
+}
+
+std::vector<WorkerId> newest_members(const Job& job, std::size_t count) {
+  const std::vector<WorkerId>& members = job.membership.members;
+  return {members.end() - static_cast<std::ptrdiff_t>(std::min(count, members.size())), members.end()};
 }
 
 void emit_replaced(StateChange& change, const Job& job) {
   const Transition& transition = *job.phase.transition();
   if (!transition.replaces) return;
-  // After the first switch of a move no worker joins any more: it has been there since.
-  const bool has_joined = transition.joining_workers.empty();
-  const WorkerId by = has_joined ? job.membership.members.back() : transition.joining_workers.front();
-  for (const WorkerId leaving_worker : transition.leaving_workers) emit_replaced(change, job, leaving_worker, by);
+  // After the first switch of a move no worker joins any more: they have been there since.
+  const bool have_joined = transition.joining_workers.empty();
+  const auto& left = transition.leaving_workers;
+  emit_replaced(change, job, left, have_joined ? newest_members(job, left.size()) : transition.joining_workers);
 }
 
 // From the generation that steps until the next one does: the last steps before a switch or a parking count.
@@ -123,16 +133,16 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   job.membership.switch_step = switch_step;
   job.membership.unused_state = fact.unused;
   job.measurements.steps_since_switch = 0;
+  std::vector<WorkerId> left;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = change.worker(id);
     const bool leaves = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
     const Instant after_grace = change.at() + job.spec.elastic.grace;
     if (leaves) change.worker(id).stop_due = worker.notice ? std::max(after_grace, worker.notice->by) : after_grace;
     const bool first_of_two = job.phase.transition() && !job.phase.transition()->committed;
-    if (leaves && first_of_two && job.membership.commit.replaces) {
-      emit_replaced(change, job, id, job.membership.members.back());
-    }
+    if (leaves && first_of_two && job.membership.commit.replaces) left.push_back(id);
   }
+  emit_replaced(change, job, left, newest_members(job, left.size()));
   if (job.membership.commit.from_size == 0) {
     if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.progress.step}});
   } else {

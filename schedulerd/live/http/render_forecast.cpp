@@ -51,10 +51,11 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
 }
 
 // One that was made before the job ended, or lost its slots, says nothing of it any more. When a suspended job goes on
-// is its user's choice, and one that cannot start has no start: the end of the time that is looked ahead would read as
-// a date that was worked out.
+// is its user's choice, one that is cancelled ends within its grace, and one that cannot start has no start: the end of
+// the time that is looked ahead would read as a date that was worked out.
 const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
-  if (seen_by.forecasts == nullptr || core::is_final(job.state()) || job.requests.suspend) return nullptr;
+  const bool was_asked = job.requests.suspend || job.requests.cancel;
+  if (seen_by.forecasts == nullptr || core::is_final(job.state()) || was_asked) return nullptr;
   const auto found = seen_by.forecasts->told.jobs.find(job.id);
   if (found == seen_by.forecasts->told.jobs.end()) return nullptr;
   const forecast::ToldJob& told = found->second;

@@ -113,6 +113,25 @@ class LogsTest(SchedctlCase):
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(len(out), 20 * PAGE, "as it was when the second question was answered")
 
+    def test_a_line_is_printed_as_a_terminal_shows_it_and_a_progress_bar_with_its_present_state(self):
+        self.logs(lambda query: page("one\r\n 1%\r 2%\nbar 1%\rbar 2%\r", 24))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "one\n 2%\nbar 2%\n", ""))
+        self.logs(lambda query: page("epoch 1: ", 9))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "epoch 1: \n", ""))
+
+    def test_of_a_progress_bar_that_is_followed_a_state_is_printed_now_and_then(self):
+        looks = []
+
+        def answer(query):
+            looks.append(query["offset"])
+            if len(looks) > 13:
+                return page("\rbar 99%\n", int(query["offset"]) + 9, end=True)
+            return page(f"\rbar {len(looks)}%", int(query["offset"]) + 7)
+
+        self.job(state="succeeded")
+        self.logs(answer)
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1", "-f"), (0, "bar 10%\nbar 99%\n", ""))
+
     def test_a_worker_that_prints_all_the_time_is_read_up_to_now(self):
         self.logs(lambda query: page("more\n", int(query["offset"]) + 5))
         self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "more\n", ""))

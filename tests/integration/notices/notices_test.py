@@ -111,8 +111,8 @@ class Notices(unittest.TestCase):
         job, told = self.suspended("nonsense", saving=3600)
         self.assertLess(self.held(job, told), GRACE + 5)
         self.assertEqual(self.cluster.events("job.notice_answered"), [])
-        log = (self.cluster.folder / "state/agent.log").read_text()
-        self.assertIn("wrote in its answer file is no answer", log)
+        for log in ((self.cluster.folder / "state/agent.log").read_text(), self.schedctl("logs", job)):
+            self.assertIn("wrote in its answer file is no answer", log)
 
     def test_a_program_tells_the_length_of_its_work_by_a_file(self):
         program = ("import os, time\n"

@@ -18,7 +18,7 @@ struct LengthBench {
   std::vector<std::string> troubles;
   LengthFiles files{io,
                     {.on_length = [this](WorkerId, const api::ReadyMessage& told) { lengths.push_back(told); },
-                     .on_trouble = [this](const std::string&, const std::string& what) { troubles.push_back(what); }},
+                     .on_trouble = [this](WorkerId, const std::string& what) { troubles.push_back(what); }},
                     std::chrono::milliseconds(5)};
 
   void write(const std::string& text) const { std::ofstream(file, std::ios::app) << text; }

@@ -85,6 +85,20 @@ TEST_CASE("a restartable worker that is not in the generation leaves, with or wi
   CHECK(text_of(idle.on_message({api::GenerationMessage{.number = 1, .park = true}})) == "leave");
 }
 
+TEST_CASE("a program that was killed because it did not end for a newer generation is told, once and as of its own") {
+  RestartableWorker restartable = running();
+  CHECK(text_of(restartable.on_message(generation(2, {kW2, kW1}))) == "end");
+  CHECK(text_of(restartable.on_message(generation(3, {kW2, kW1}))).empty());
+  CHECK(text_of(restartable.program_ended(-1, SIGKILL, "late")) == "ended 1 with -1, offer 3 1");
+  CHECK(text_of(restartable.resend()) == "offer 3 1");
+  CHECK(text_of(restartable.on_message(addresses(3))) == "start 3 1, started");
+  CHECK(text_of(restartable.program_ended(7, 0, "")) == "ended 3 with 7");
+  // The exit of a worker that leaves says it.
+  RestartableWorker leaving = running();
+  CHECK(text_of(leaving.on_message(generation(2, {kW2}))) == "end");
+  CHECK(text_of(leaving.program_ended(-1, SIGKILL, "late")) == "leave");
+}
+
 TEST_CASE("a program that could not be started is an end like any other, and a stop is final") {
   RestartableWorker restartable = running();
   CHECK(text_of(restartable.program_ended(2, 0, "no such program")) == "ended 1 with 2");

@@ -118,6 +118,13 @@ TEST_CASE("a worker is told to compute in as many threads as its job asks CPUs f
   CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "OMP_NUM_THREADS=2"));
 }
 
+TEST_CASE("what a Python program prints is in its log at once, unless its job wants it otherwise") {
+  auto start = order();
+  CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "PYTHONUNBUFFERED=1"));
+  start.env = {{"PYTHONUNBUFFERED", ""}};
+  CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "PYTHONUNBUFFERED="));
+}
+
 TEST_CASE("a worker on GPU slots sees exactly its GPUs") {
   auto start = order();
   start.gpus = true;

@@ -50,6 +50,25 @@ TEST_CASE("a log is read page by page and ends only when its worker has ended") 
   CHECK(page.eof);
 }
 
+TEST_CASE("the last line of a progress bar is its last state") {
+  const Logged log;
+  log.write("epoch 1\n\r 1% done\r 2% done\r");
+  CHECK(log.logs.last_line(kLogged) == "2% done");
+  log.write("\r\n");
+  CHECK(log.logs.last_line(kLogged) == "2% done");
+}
+
+TEST_CASE("what the agent has to say of a worker is a line of its own in the log, and makes none where there is none") {
+  const Logged log;
+  log.logs.note(kLogged, "first");
+  CHECK(log.read(0).data.empty());
+  log.write("step 1");
+  log.logs.note(kLogged, "no length");
+  log.logs.note(kLogged, "no answer");
+  log.write("step 2\n");
+  CHECK(log.read(0).data == "step 1\ntidepool: no length\ntidepool: no answer\nstep 2\n");
+}
+
 TEST_CASE("a negative offset counts from the end, and no offset leads outside") {
   const Logged log;
   log.write("abcdef");

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
@@ -252,6 +254,19 @@ TEST_CASE("programs whose workers leave a drained node together are started anew
   CHECK(story.its().phase.transition()->joining_workers.size() == 2);
   CHECK(story.worker(WorkerId(3)).node == free);
   CHECK(story.worker(WorkerId(4)).node == free);
+  for (const WorkerId worker : {WorkerId(3), WorkerId(4)}) story.ready(worker);
+  CHECK(names_of(story.decide()) == "switch");
+  for (const WorkerId worker : {WorkerId(1), WorkerId(2)}) story.exit(worker);
+  story.all_wait();
+  CHECK(names_of(story.decide()) == "launch");
+  for (const WorkerId worker : story.members()) story.started(worker);
+  std::vector<nlohmann::json> told;
+  for (const core::Event& event : story.events()) {
+    if (event.type == "worker.replaced") told.push_back(event.data);
+  }
+  REQUIRE(told.size() == 2);
+  CHECK(told[0] == nlohmann::json{{"worker", "w-1"}, {"by", "w-3"}, {"straggler", false}});
+  CHECK(told[1] == nlohmann::json{{"worker", "w-2"}, {"by", "w-4"}, {"straggler", false}});
 }
 
 TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to its node") {
@@ -271,6 +286,17 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   story.exit(WorkerId(2));
   CHECK(story.its().state() == JobState::kSuspended);
   CHECK(story.its().recovery.restarts == 0);
+  const std::string own = "its program goes on from its own newest checkpoint";
+  const auto tells = [&](const core::Job& job, const std::string& line) {
+    const auto lines = core::explain(story.state(), job).evidence;
+    return std::count(lines.begin(), lines.end(), line) == 1;
+  };
+  CHECK(tells(story.its(), own + "; what is in TIDEPOOL_CHECKPOINT_DIR lies on node " +
+                               story.state().find_node(home)->name +
+                               " alone: to start it elsewhere, too, name a checkpoint.dir that all nodes see"));
+  core::Job shares = story.its();
+  shares.spec.checkpoint.dir = "/shared";
+  CHECK(tells(shares, own));
   story.learn(core::JobResumeRequested{story.job_id});
   story.decide();
   story.launch();
@@ -291,6 +317,40 @@ TEST_CASE("a program that is killed after it was told to end is told of, for wha
   CHECK(story.count("worker.lost") == 0);
   CHECK(story.its().state() == JobState::kSuspended);
   CHECK(story.its().recovery.restarts == 0);
+}
+
+TEST_CASE("a program that is killed because it did not end for another size is told, once") {
+  Restarting story;
+  story.run_at(1);
+  const GenerationNumber before = story.its().membership.generation;
+  story.learn(core::JobResizeRequested{story.job_id, 2});
+  CHECK(names_of(story.decide()) == "grow");
+  story.ready(WorkerId(2));
+  CHECK(names_of(story.decide()) == "switch");
+  story.learn(core::ProgramEnded{WorkerId(1), before, -1, 9, "not within the grace"});
+  REQUIRE(story.count("worker.killed") == 1);
+  CHECK(story.last("worker.killed").data == nlohmann::json{{"worker", "w-1"}, {"detail", "not within the grace"}});
+  story.all_wait();
+  story.learn(core::ProgramEnded{WorkerId(1), before, -1, 9, "not within the grace"});
+  CHECK(story.count("worker.killed") == 1);
+  CHECK(story.count("worker.lost") == 0);
+  CHECK(story.its().recovery.restarts == 0);
+  CHECK(names_of(story.decide()) == "launch");
+}
+
+TEST_CASE("a program that has said that it is done has lost nothing when it is killed") {
+  Restarting story;
+  story.run_at(2);
+  story.learn(core::JobSuspendRequested{story.job_id});
+  CHECK(names_of(story.decide()) == "preempt");
+  const DecisionId decision = story.worker(WorkerId(1)).notice.value().decision;
+  story.learn(core::NoticeAnswered{WorkerId(1), decision, 1, core::NoticeAnswer::kDone, {}});
+  story.learn(core::WorkerExited{.worker = WorkerId(1), .signal = 9, .detail = "as it was told to"});
+  CHECK(story.count("worker.killed") == 0);
+  story.learn(core::WorkerExited{.worker = WorkerId(2), .signal = 9, .detail = "not within the grace"});
+  REQUIRE(story.count("worker.killed") == 1);
+  CHECK(story.last("worker.killed").data.at("worker") == "w-2");
+  CHECK(story.its().state() == JobState::kSuspended);
 }
 
 TEST_CASE("a lost node's workers are left out, and the programs of the others start anew") {

@@ -39,7 +39,7 @@ std::shared_ptr<Published> jobs_of_two_tenants() {
   return seen;
 }
 
-TEST_CASE("a job that its user has suspended has no forecast, not even the one made before") {
+TEST_CASE("a job that its user has suspended or cancelled has no forecast, not even the one made before") {
   auto picture = std::make_shared<ForecastPicture>();
   picture->told.jobs[JobId(7)].sizes = {{minute(0), 2}};
   test::NoHistory past;
@@ -53,6 +53,9 @@ TEST_CASE("a job that its user has suspended has no forecast, not even the one m
   };
   job.phase = core::phase::Running{};
   CHECK(forecast().is_object());
+  job.requests.cancel = true;
+  CHECK(forecast().is_null());
+  job.requests = {};
   job.requests.suspend = true;
   CHECK(forecast().is_null());
   job.phase = core::phase::Suspended{};

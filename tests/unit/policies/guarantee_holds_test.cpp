@@ -1,12 +1,14 @@
 // What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a program that is
-// started anew each time it fails, a drain that is not over yet.
+// started anew each time it fails, a drain that is not over yet. And what size is advised by it.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/explain/explain.hpp"
 #include "tests/support/shared_pool.hpp"
 
 namespace tidepool::test {
@@ -126,6 +128,21 @@ TEST_CASE("what tenants hold within their guarantees is not taken for another's 
   CHECK(victim_of(pool.story.decide()) == std::nullopt);
   CHECK(pool.story.job(guaranteed).size() == 2);
   CHECK(pool.story.job(claims).state() == core::JobState::kPending);
+}
+
+TEST_CASE("a user is told to choose a size only where the guarantee of the job's tenant holds one") {
+  SharedPool pool({{.name = "vision"}, {.name = "speech", .guarantee = 4}});
+  const JobId id = pool.running("vision", 2);
+  const auto is_advised = [&] {
+    core::Job job = pool.story.job(id);
+    job.planned.reset();
+    job.verdict.reason = core::reason::NoMeasurements{{.size = 2}};
+    const auto lines = core::explain(pool.story.state(), job).unblocks();
+    return std::count(lines.begin(), lines.end(), "choose a size: schedctl resize " + id.text() + " SIZE") == 1;
+  };
+  CHECK_FALSE(is_advised());
+  pool.configure({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4}});
+  CHECK(is_advised());
 }
 
 }  // namespace tidepool::test

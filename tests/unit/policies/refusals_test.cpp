@@ -58,8 +58,8 @@ struct AskingPool : policies::cluster::VictimPool {
     }
     return jobs;
   }
-  void answer(JobId job, NoticeAnswer what, std::int64_t number = 1) {
-    const WorkerId worker = story.job(job).membership.members.front();
+  void answer(JobId job, NoticeAnswer what, std::int64_t number = 1, std::size_t rank = 0) {
+    const WorkerId worker = story.job(job).membership.members.at(rank);
     story.learn(core::NoticeAnswered{worker, story.worker(worker).notice.value().decision, number, what, {}});
   }
   [[nodiscard]] std::string told(JobId id) { return core::sentence(story.job(id).verdict.reason); }
@@ -119,6 +119,29 @@ TEST_CASE("a refusal is granted and holds for the tenant's time, then the job is
   CHECK(pool.story.decide().plan.empty());
   pool.story.pass(again - pool.story.now());
   CHECK(AskingPool::asked_in(pool.story.decide()) == Jobs{runs});
+}
+
+TEST_CASE("once one worker's refusal is granted, those of its job's other workers are told the same") {
+  AskingPool pool({4});
+  const JobId runs = pool.running(gang_of(4), 4);
+  pool.let_refuse();
+  const JobId waits = pool.submit(gang_of(4), 4);
+  REQUIRE(pool.asked_for(waits, {runs}) == Jobs{runs});
+  pool.answer(runs, NoticeAnswer::kRefuse);
+  const auto until = pool.story.job(runs).preemption.refused_until;
+  pool.story.pass(Duration::seconds(1));
+  for (const std::size_t rank : {1U, 2U, 3U}) {
+    pool.answer(runs, NoticeAnswer::kRefuse, 1, rank);
+    const auto& told = pool.story.last("job.notice_answered").data;
+    CHECK(told.at("granted") == true);
+    CHECK(told.at("text").get<std::string>().ends_with(" refuses to leave, which is granted"));
+  }
+  CHECK(pool.story.job(runs).preemption.refused_until == until);
+  // A notice that is no question is of another decision: what was granted before is not in it.
+  pool.story.learn(core::JobSuspendRequested{runs});
+  REQUIRE(preempted_by(pool.story.decide()) == Jobs{runs});
+  pool.answer(runs, NoticeAnswer::kRefuse, 1, 1);
+  CHECK(pool.story.last("job.notice_answered").data.at("granted") == false);
 }
 
 TEST_CASE("one that answers anything but a refusal leaves at once, and what it said later does not count") {

@@ -68,6 +68,7 @@ class Loop : public AgentLoop {
   void adopt_workers();
   void on_process_end(const ProcessEnd& end);
   [[nodiscard]] WorkerRooms::Told end_of(const WorkerEnded& fact);
+  void on_bad_line(WorkerId worker, const std::string& of, const std::string& sentence);
   void on_worker_message(WorkerId worker, api::FromWorker message);
   void on_daemon_message(api::DaemonToAgent message);
   void on_link_closed(const std::string& why);
@@ -164,9 +165,9 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
       notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
-                     .on_trouble = troubles_.as_handler()}),
+                     .on_trouble = [this](WorkerId id, const std::string& what) { on_bad_line(id, "answers", what); }}),
       lengths_(io_, {.on_length = [this](WorkerId id, api::ReadyMessage told) { feed(WorkerSaid{id, told}); },
-                     .on_trouble = troubles_.as_handler()}),
+                     .on_trouble = [this](WorkerId id, const std::string& what) { on_bad_line(id, "length", what); }}),
       states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { daemon_.send(message); },
@@ -389,6 +390,11 @@ void Loop::carry_out(const Quit& action) {
   }
   farewell_.expires_after(kFarewellPatience);
   farewell_.async_wait([this](error_code) { io_.stop(); });
+}
+
+// Those who read the job's log wrote that line; the agent's own log they may not see.
+void Loop::on_bad_line(WorkerId worker, const std::string& of, const std::string& sentence) {
+  if (troubles_.warn("the " + of + " of " + worker.text(), sentence)) logs_.note(worker, sentence);
 }
 
 void Loop::on_worker_message(WorkerId worker, api::FromWorker message) {

@@ -71,9 +71,9 @@ void LengthFiles::hear(WorkerId worker, std::string_view lines) {
       return;
     }
     if (std::exchange(is_newest, false)) {
-      handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its length file is no length: " +
-                                              cut_to(length.error().message, kToldOfLine) +
-                                              R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
+      handlers_.on_trouble(worker, "what " + worker.text() + " wrote in its length file is no length: " +
+                                       cut_to(length.error().message, kToldOfLine) +
+                                       R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
     }
   }
 }

@@ -20,7 +20,7 @@ class LengthFiles {
  public:
   struct Handlers {
     std::function<void(WorkerId, api::ReadyMessage)> on_length;
-    std::function<void(const std::string& source, const std::string& sentence)> on_trouble;  // as TroubleLog::warn
+    std::function<void(WorkerId, const std::string& sentence)> on_trouble;
   };
   LengthFiles(boost::asio::io_context& io, Handlers handlers,
               std::chrono::milliseconds every = std::chrono::seconds(1));

@@ -18,7 +18,7 @@ class NoticeFiles {
  public:
   struct Handlers {
     std::function<void(WorkerId, api::AnswerMessage)> on_answer;
-    std::function<void(const std::string& source, const std::string& sentence)> on_trouble;  // as TroubleLog::warn
+    std::function<void(WorkerId, const std::string& sentence)> on_trouble;
   };
   NoticeFiles(boost::asio::io_context& io, Handlers handlers);
 

@@ -1,6 +1,7 @@
 #include "workers/agent/state/restartable_worker.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 namespace tidepool::agent {
@@ -37,6 +38,7 @@ RestartableWorker::Steps RestartableWorker::on_addresses(const api::AddressesMes
   const bool starts = message.generation == newest_ && offered_ && !leaves_ && program_ == Program::kNone;
   if (!starts || message.blobs.size() <= static_cast<std::size_t>(rank_)) return {};
   program_ = Program::kRuns;
+  launched_ = newest_;
   return {StartProgram{newest_, rank_, message.blobs}, Say{api::StartedMessage{newest_}}};
 }
 
@@ -48,9 +50,15 @@ RestartableWorker::Steps RestartableWorker::stop() {
 }
 
 RestartableWorker::Steps RestartableWorker::program_ended(int exit_code, int signal, const std::string& detail) {
-  if (outdated_ || leaves_) return go_on();
+  const api::EndedMessage end{.generation = launched_, .exit_code = exit_code, .signal = signal, .detail = detail};
+  if (outdated_ || leaves_) {
+    const bool is_told = !leaves_ && signal == SIGKILL;  // else it was as it should, or its worker's exit tells it
+    Steps steps = go_on();
+    if (is_told) steps.insert(steps.begin(), Say{end});
+    return steps;
+  }
   program_ = Program::kEnded;
-  ended_ = {.generation = newest_, .exit_code = exit_code, .signal = signal, .detail = detail};
+  ended_ = end;
   return {Say{ended_}};
 }
 

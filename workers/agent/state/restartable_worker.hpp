@@ -36,12 +36,18 @@ class RestartableWorker {
   explicit RestartableWorker(api::StartWorker order) : order_(std::move(order)) {}
   // Of a program that an earlier agent started.
   RestartableWorker(api::StartWorker order, GenerationNumber generation, int rank)
-      : order_(std::move(order)), newest_(generation), rank_(rank), offered_(true), program_(Program::kRuns) {}
+      : order_(std::move(order)),
+        newest_(generation),
+        launched_(generation),
+        rank_(rank),
+        offered_(true),
+        program_(Program::kRuns) {}
 
   // Of one that has ended by itself since.
   RestartableWorker(api::StartWorker order, int rank, api::EndedMessage ended)
       : order_(std::move(order)),
         newest_(ended.generation),
+        launched_(ended.generation),
         rank_(rank),
         offered_(true),
         program_(Program::kEnded),
@@ -69,9 +75,10 @@ class RestartableWorker {
   [[nodiscard]] Steps go_on();
 
   api::StartWorker order_;
-  GenerationNumber newest_ = 0;  // that it has heard of
-  int rank_ = 0;                 // in it
-  bool offered_ = false;         // its address in it has been said
+  GenerationNumber newest_ = 0;    // that it has heard of
+  GenerationNumber launched_ = 0;  // of the newest program
+  int rank_ = 0;                   // in the newest generation
+  bool offered_ = false;           // its address in it has been said
   bool leaves_ = false;
   bool outdated_ = false;  // the program is of an older generation and has been told to end
   Program program_ = Program::kNone;

@@ -133,9 +133,10 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
   Living& living = living_.at(worker);
   if (grace <= Duration()) return kill(worker, "its agent killed it, as it was told to");
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
-  // A second stop may shorten the grace, never lengthen it.
-  if (!living.kill_at || kill_at < *living.kill_at) living.kill_at = kill_at;
-  act(SignalWorker{worker, SIGTERM});
+  // A second stop may shorten the grace, never lengthen it; a second signal would break into what is being saved.
+  const bool was_told = living.kill_at.has_value();
+  if (!was_told || kill_at < *living.kill_at) living.kill_at = kill_at;
+  if (!was_told) act(SignalWorker{worker, SIGTERM});
 }
 
 void AgentState::kill(WorkerId worker, const std::string& why) {

@@ -13,8 +13,10 @@ constexpr Duration kKnownFor = TroubleLog::kEvery * 10;
 
 }  // namespace
 
-void TroubleLog::warn(const std::string& source, const std::string& sentence) {
-  if (const auto line = admit(source, sentence, monotonic_now())) spdlog::warn("{}", *line);
+bool TroubleLog::warn(const std::string& source, const std::string& sentence) {
+  const auto line = admit(source, sentence, monotonic_now());
+  if (line) spdlog::warn("{}", *line);
+  return line.has_value();
 }
 
 std::optional<std::string> TroubleLog::admit(const std::string& source, const std::string& sentence, Instant now) {

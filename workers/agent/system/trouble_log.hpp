@@ -17,8 +17,8 @@ class TroubleLog {
   static constexpr Duration kEvery = Duration::seconds(60);
   static constexpr std::size_t kLineMax = 1'024;  // bytes of a sentence; the rest is cut off
 
-  // `source`: which worker, or which user, it is about.
-  void warn(const std::string& source, const std::string& sentence);
+  // `source`: which worker, or which user, it is about. False: it was left out.
+  bool warn(const std::string& source, const std::string& sentence);
   // warn() as what others call; it does not outlive the log.
   [[nodiscard]] std::function<void(const std::string& source, const std::string& sentence)> as_handler() {
     return [this](const std::string& source, const std::string& sentence) { warn(source, sentence); };
