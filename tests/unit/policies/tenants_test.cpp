@@ -570,19 +570,4 @@ TEST_CASE("a job that waits is told how many slots are free in the pool, whateve
         "waits for 4 slots; 2 are free");
 }
 
-TEST_CASE("what a tenant has used is what its jobs have, to the microsecond") {
-  SharedPool pool({{.name = "vision"}, {.name = "speech"}});
-  const JobId one = pool.running("vision", 2);
-  const JobId two = pool.running("vision", 3);
-  const JobId other = pool.running("speech", 1);
-  pool.story.pass(Duration::micros(12'345'677));
-  for (const JobId id : {one, two, other}) pool.story.steps(id, 1);
-  const auto& uses = pool.story.state().tenant_uses;
-  const auto& first = pool.story.job(one).account;
-  const auto& second = pool.story.job(two).account;
-  CHECK(uses.at("vision").slot_time == first.slot_time + second.slot_time);
-  CHECK(uses.at("vision").cost == first.cost + second.cost);
-  CHECK(uses.at("speech").slot_time == pool.story.job(other).account.slot_time);
-}
-
 }  // namespace tidepool::test
