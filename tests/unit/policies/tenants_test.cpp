@@ -321,6 +321,9 @@ TEST_CASE("jobs that would keep slots for good start within their tenant's guara
   CHECK(core::sentence(pool.story.job(second).verdict.reason) ==
         "waits: it would keep 2 slots for good, and of the 3 that tenant vision is guaranteed 2 are kept so by other "
         "jobs");
+  CHECK(core::explain(pool.story.state(), second).unblocks().front() ==
+        "schedctl change job-2 preemptible=true (of a pinned size: schedctl resize job-2 0; of a policy of its own: "
+        "schedctl change job-2 scaling.policy=default)");
   pool.configure({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
   pool.story.settle(second);
   CHECK(pool.story.job(second).size() == 2);
