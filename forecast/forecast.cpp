@@ -58,6 +58,10 @@ bool loses_by_hold(const core::Job& job) {
   return is_stopped || !job.membership.workers.empty();
 }
 
+BudgetEffect effect_of(const core::BudgetHold& hold, Instant at) {
+  return {.at = at, .tenant = hold.tenant, .action = hold.action};
+}
+
 // One forecast as it is made.
 class Run {
  public:
@@ -181,7 +185,7 @@ class Run {
     if (size < before && taken != taken_for_.end()) from.taken_for = taken->second;
     const core::Job* job = engine_.view().find_job(id);
     const bool by_budget = size < before && !from.taken_for.for_job && job != nullptr && job->hold;
-    if (by_budget) from.by_budget = {now_, job->hold->tenant, job->hold->action};
+    if (by_budget) from.by_budget = effect_of(*job->hold, now_);
     taken_for_.erase(id);
     if (told.sizes.size() < limits_.sizes_most) told.sizes.push_back(std::move(from));
   }
@@ -230,7 +234,7 @@ class Run {
   void note_hold(const core::Job& job, JobForecast& told) {
     if (core::is_withheld(job)) held_until_[job.id] = core::at_utc(engine_.view(), job.hold->window_ends_us);
     if (!loses_by_hold(job) || (told.budget && told.budget->action >= job.hold->action)) return;
-    told.budget = {now_, job.hold->tenant, job.hold->action};
+    told.budget = effect_of(*job.hold, now_);
   }
 
   // The end of the newest window that it has waited for, if it has.

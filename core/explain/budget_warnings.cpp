@@ -83,29 +83,30 @@ class EffectsOf {
     accounts_.emplace(tenant.name, std::move(account));
   }
 
-  const Leaf& leaf_of(const std::string& tenant) {
-    const auto [found, is_new] = leaves_.try_emplace(tenant);
-    if (is_new) found->second = {next_.path_to(tenant), hold_of(next_, accounts_, tenant)};
+  const Leaf& leaf_of(const Job& job) {
+    const bool can_stop = can_be_stopped(job);
+    const auto [found, is_new] = leaves_.try_emplace({job.spec.tenant, can_stop});
+    const std::string& tenant = job.spec.tenant;
+    if (is_new) found->second = {next_.path_to(tenant), hold_of(next_, accounts_, tenant, can_stop)};
     return found->second;
   }
 
   void look_at(const Job& job) {
-    const Leaf& leaf = leaf_of(job.spec.tenant);
+    const Leaf& leaf = leaf_of(job);
     if (leaf.path.empty() && !next_.empty()) return;
     for (const Tenant* above : leaf.path) ++jobs_[above->name];
     if (job.state() == JobState::kSuspended) return;  // it waits for its user in any case
-    const std::optional<BudgetHold> hold = softened(job, leaf.hold);
-    const auto fate = fate_of(job, hold);
+    const auto fate = fate_of(job, leaf.hold);
     if (fate == fate_of(job, job.hold)) return;
-    effects_[fate ? hold->tenant : job.hold->tenant].changed[fate.value_or(BudgetFate::kFreed)].push_back(job.id);
+    effects_[fate ? leaf.hold->tenant : job.hold->tenant].changed[fate.value_or(BudgetFate::kFreed)].push_back(job.id);
   }
 
   const ClusterState& state_;
   const TenantsByName next_;
   BudgetAccounts accounts_;  // as they will be
   std::map<std::string, BudgetEffect> effects_;
-  std::map<std::string, std::int64_t> jobs_;  // by tenant
-  std::map<std::string, Leaf> leaves_;        // by tenant of jobs
+  std::map<std::string, std::int64_t> jobs_;             // by tenant
+  std::map<std::pair<std::string, bool>, Leaf> leaves_;  // by tenant of jobs, and whether they can be stopped
 };
 
 std::string named_jobs(const ClusterState& state, const std::vector<JobId>& jobs) {

@@ -148,4 +148,21 @@ std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers) {
   return lines;
 }
 
+std::vector<std::string> budget_evidence(const ClusterState& state, const Job& job) {
+  if (!job.hold || is_final(job.state())) return {};
+  std::vector<std::string> lines;
+  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
+    const auto known = state.budgets.find(tenant->name);
+    if (known == state.budgets.end() || tenant->name == job.hold->tenant) continue;
+    const BudgetAccount& account = known->second;
+    const auto reached = in_force(account);
+    if (!reached) continue;
+    lines.push_back("besides, " + spent_text({.limit = account.budget.limit,
+                                              .percent = reached->percent,
+                                              .ends_unix = account.window_ends_us / 1'000'000,
+                                              .word = tenant->name}));
+  }
+  return lines;
+}
+
 }  // namespace tidepool::core

@@ -46,4 +46,7 @@ struct TypePart {
 // "tenant speech keeps 3 slots of these (lend: 0)" of each.
 [[nodiscard]] std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers);
 
+// Of a job that a budget holds: the other ones on its tenant's path that hold it, too. It goes on once all let it.
+[[nodiscard]] std::vector<std::string> budget_evidence(const ClusterState& state, const Job& job);
+
 }  // namespace tidepool::core

@@ -6,6 +6,7 @@
 
 #include "base/byte_size.hpp"
 #include "base/json.hpp"
+#include "core/state/account.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
@@ -112,6 +113,12 @@ std::vector<std::string> evidence_of_types(const ClusterState& state, const Job&
 }
 
 std::vector<std::string> evidence_of_price_cap(const ClusterState& state, const Job& job) {
+  const auto& cap = job.spec.scaling.price_cap;
+  if (const Money price = price_per_hour(state, job); cap && price > *cap) {
+    const bool is_smallest = job.size() == job.spec.elastic.sizes.front();
+    return {"its slots cost " + to_text(price) + " an hour, above its price cap of " + to_text(*cap) +
+            (is_smallest ? "; it keeps its smallest size" : "")};
+  }
   if (!is_bound_by_cap(state, job, dearest_slot(state))) return {};
   struct Nodes {
     int all = 0;

@@ -29,9 +29,9 @@ std::optional<Instant> next_threshold(const BudgetAccount& account) {
 }
 
 // A stronger action, or the same for longer: so what is told of the job is true until it may go on.
-bool holds_more(const BudgetThreshold& reached, const BudgetAccount& account, const BudgetHold& than) {
-  if (reached.action != than.action) return reached.action > than.action;
-  return account.window_ends_us > than.window_ends_us;
+bool holds_more(const BudgetHold& hold, const BudgetHold& than) {
+  if (hold.action != than.action) return hold.action > than.action;
+  return hold.window_ends_us > than.window_ends_us;
 }
 
 nlohmann::json account_data(const BudgetAccount& account) {
@@ -77,7 +77,6 @@ bool tell_ended_windows(StateChange& change, const std::string& tenant, BudgetAc
 }
 
 void set_hold(StateChange& change, const Job& known, std::optional<BudgetHold> hold) {
-  hold = softened(known, std::move(hold));
   if (known.hold.has_value() == hold.has_value() && (!hold || is_same(*known.hold, *hold))) return;
   Job& job = change.job(known.id);
   if (job.hold && job.hold->pinned_size > 0) job.requests.pinned_size = job.hold->pinned_size;
@@ -89,18 +88,17 @@ void set_hold(StateChange& change, const Job& known, std::optional<BudgetHold> h
 }
 
 void hold_jobs(StateChange& change) {
-  std::map<std::string, std::optional<BudgetHold>> holds;  // by leaf
-  std::vector<JobId> jobs;
-  for (const auto& [id, job] : change.state().jobs) {
+  const ClusterState& state = change.state();
+  std::map<std::pair<std::string, bool>, std::optional<BudgetHold>> holds;  // by leaf, and whether it stops
+  std::vector<std::pair<JobId, std::optional<BudgetHold>>> held;
+  for (const auto& [id, job] : state.jobs) {
     if (is_final(job->state())) continue;
-    const auto [found, is_new] = holds.try_emplace(job->spec.tenant);
-    if (is_new) found->second = hold_of(*change.state().tenants, change.state().budgets, job->spec.tenant);
-    if (job->hold || found->second) jobs.push_back(id);
+    const bool can_stop = can_be_stopped(*job);
+    const auto [found, is_new] = holds.try_emplace({job->spec.tenant, can_stop});
+    if (is_new) found->second = hold_of(*state.tenants, state.budgets, job->spec.tenant, can_stop);
+    if (job->hold || found->second) held.emplace_back(id, found->second);
   }
-  for (const JobId id : jobs) {
-    const Job& job = *change.state().find_job(id);
-    set_hold(change, job, holds.at(job.spec.tenant));
-  }
+  for (auto& [id, hold] : held) set_hold(change, *state.find_job(id), std::move(hold));
 }
 
 // Whether anything was due.
@@ -153,28 +151,29 @@ bool end_windows(const ClusterState& state, BudgetAccount& account, Instant unti
   return has_ended;
 }
 
-std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccounts& budgets, const std::string& tenant) {
+bool can_be_stopped(const Job& job) {
+  const bool is_stopped = job.hold && job.hold->action == BudgetAction::kStop;
+  return is_stopped || !job.membership.workers.empty();
+}
+
+std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccounts& budgets, const std::string& tenant,
+                                  bool can_stop) {
   std::optional<BudgetHold> strongest;
   for (const Tenant* above : tree.path_to(tenant)) {
     const auto found = budgets.find(above->name);
     if (found == budgets.end()) continue;
     const BudgetAccount& account = found->second;
     const auto reached = in_force(account);
-    if (!reached || (strongest && !holds_more(*reached, account, *strongest))) continue;
-    strongest = BudgetHold{.action = reached->action,
-                           .tenant = above->name,
-                           .limit = account.budget.limit,
-                           .percent = reached->percent,
-                           .window_ends_us = account.window_ends_us};
+    if (!reached) continue;
+    const bool waits = reached->action == BudgetAction::kStop && !can_stop;
+    BudgetHold hold{.action = waits ? BudgetAction::kPause : reached->action,
+                    .tenant = above->name,
+                    .limit = account.budget.limit,
+                    .percent = reached->percent,
+                    .window_ends_us = account.window_ends_us};
+    if (!strongest || holds_more(hold, *strongest)) strongest = std::move(hold);
   }
   return strongest;
-}
-
-std::optional<BudgetHold> softened(const Job& job, std::optional<BudgetHold> hold) {
-  const bool is_stopped = job.hold && job.hold->action == BudgetAction::kStop;
-  const bool holds_slots = !job.membership.workers.empty();
-  if (hold && hold->action == BudgetAction::kStop && !is_stopped && !holds_slots) hold->action = BudgetAction::kPause;
-  return hold;
 }
 
 Status apply(StateChange& change, const UtcSet& fact) {
@@ -216,7 +215,8 @@ void follow_budgets(StateChange& change, bool window_ended) {
 }
 
 void hold_if_spent(StateChange& change, Job& job) {
-  job.hold = softened(job, hold_of(*change.state().tenants, change.state().budgets, job.spec.tenant));
+  const ClusterState& state = change.state();
+  job.hold = hold_of(*state.tenants, state.budgets, job.spec.tenant, can_be_stopped(job));
 }
 
 std::optional<Instant> next_budget_due(const ClusterState& state) {

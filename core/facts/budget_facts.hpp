@@ -28,12 +28,12 @@ struct BudgetSet {
 // Counts the account to the end of each window that ends by then, and begins the next one there; `at_end` is called
 // before what was spent begins anew. Whether any has ended.
 bool end_windows(const ClusterState& state, BudgetAccount& account, Instant until, const std::function<void()>& at_end);
-// What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one
-// whose window ends last, and of these the one further up.
+// It holds slots, or leaves as it is stopped. Others are not stopped: they wait, as those that come later do.
+[[nodiscard]] bool can_be_stopped(const Job& job);
+// What the budgets of a tenant and of those above it ask of its jobs that can, or cannot, be stopped: the strongest, of
+// equals the one whose window ends last, and of these the one further up.
 [[nodiscard]] std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccounts& budgets,
-                                                const std::string& tenant);
-// Jobs that hold nothing are not stopped: they wait, as those that come later do.
-[[nodiscard]] std::optional<BudgetHold> softened(const Job& job, std::optional<BudgetHold> hold);
+                                                const std::string& tenant, bool can_stop);
 
 // The tree has been set: what has been spent stays where the window is as it was, and counts against the new limits.
 void follow_tree(StateChange& change);

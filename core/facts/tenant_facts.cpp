@@ -1,5 +1,6 @@
 #include "core/facts/tenant_facts.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -103,6 +104,20 @@ void look_at_all_jobs(StateChange& change) {
   for (const JobId id : ids) (void)change.job(id);
 }
 
+// What tenants that leave have used stays with the nearest tenant above them that does not leave.
+TenantUses uses_kept(const ClusterState& state, const TenantsByName& next) {
+  TenantUses kept;
+  for (const auto& [name, use] : state.tenant_uses) {
+    const auto path = state.tenants->path_to(name);
+    const auto stays = [&](const Tenant* each) { return next.find(each->name) != nullptr; };
+    const auto heir = std::find_if(path.rbegin(), path.rend(), stays);
+    if (heir == path.rend()) continue;
+    kept[(*heir)->name].slot_time += use.slot_time;
+    kept[(*heir)->name].cost += use.cost;
+  }
+  return kept;
+}
+
 // Slots kept for good by other jobs that hold some, of each tenant and of those below it.
 std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state, const Job& job) {
   std::map<std::string, int, std::less<>> kept;
@@ -189,11 +204,11 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   if (*state.tenants == fact.tree) return ok_status();
   change.advance_time();
   if (state.tenants->limits_preemption() || fact.tree.limits_preemption()) look_at_all_jobs(change);
-  state.tenants = fact.tree;
+  TenantsByName next(fact.tree);
+  state.tenant_uses = uses_kept(state, next);
+  state.tenants = std::move(next);
   state.tenant_jobs = count_jobs(state, *state.tenants);
-  const auto has_left = [&](const auto& entry) { return fact.tree.find(entry.first) == nullptr; };
-  std::erase_if(state.tenant_uses, has_left);
-  std::erase_if(state.plan.tenants, has_left);
+  std::erase_if(state.plan.tenants, [&](const auto& plan) { return state.tenants->find(plan.first) == nullptr; });
   if (fact.tree.empty()) state.plan.loans_counted.reset();
   std::vector<std::string> names;
   names.reserve(fact.tree.tenants.size());

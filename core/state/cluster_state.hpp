@@ -230,7 +230,7 @@ struct ClusterState {
   PolicyDeployment deployment;  // policy files
   NodePools pools;              // nodes that come and go by a provider
   SharedValue<TenantsByName> tenants;
-  TenantUses tenant_uses;  // of its leaves
+  TenantUses tenant_uses;
   TenantJobs tenant_jobs;  // that have not ended; follows from `jobs` and `tenants` (tenant_jobs.hpp)
   BudgetAccounts budgets;
   PoolLedger pool_ledger;             // of slots that no worker counts for

@@ -123,12 +123,13 @@ class TenantsByName : public TenantTree {
 [[nodiscard]] Status check_tenants(const TenantTree& tree);
 
 // What a tenant's jobs have used since it was set up, those that have ended included: slots x time, and what that cost.
+// Of a tenant with others below it: what those had used that have left the tree, and its own jobs before it had others.
 struct TenantUse {
   Duration slot_time;
   Money cost;
   bool operator==(const TenantUse&) const = default;
 };
-using TenantUses = std::map<std::string, TenantUse>;  // of leaves
+using TenantUses = std::map<std::string, TenantUse>;  // a tenant's sum is its own and those below it
 // Of each tenant that has some: jobs of it and of tenants below it.
 using TenantJobs = std::map<std::string, int>;
 

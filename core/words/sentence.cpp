@@ -154,12 +154,6 @@ std::string text_of(const BeyondGuarantee& why) {
          " kept so by other jobs";
 }
 
-// "tenant vision has spent 95 % of its budget of 100.00, which is renewed at 2026-12-01 00:00 UTC"
-std::string spent_text(const OfBudget& why) {
-  const std::string part = why.percent == 100 ? "" : std::to_string(why.percent) + " % of ";
-  return "tenant " + why.word + " has spent " + part + "its budget of " + to_text(why.limit) +
-         ", which is renewed at " + utc_text(why.ends_unix);
-}
 std::string text_of(const BudgetSpent& why) {
   return "waits: " + spent_text(why);
 }

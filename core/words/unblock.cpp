@@ -164,8 +164,10 @@ Lines lines_of(const NoRoomByRules& why, JobId) {
   return of_rules(why.apart, why.exclusive, why.group.has_value(), why.word);
 }
 
-Lines lines_of(const BeyondGuarantee&, JobId) {
-  return {"submit it with preemptible: true, and without a size or a policy of its own",
+Lines lines_of(const BeyondGuarantee&, JobId job) {
+  const std::string change = "schedctl change " + job.text() + " ";
+  return {change + "preemptible=true (of a pinned size: schedctl resize " + job.text() +
+              " 0; of a policy of its own: " + change + "scaling.policy=default)",
           "the end of a job of the tenant that is not preemptible, or has a size or a policy of its own",
           advice_for_admin("a larger guarantee: schedctl tenants apply FILE")};
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/calendar.hpp"
+
 namespace tidepool::core {
 
 std::string grouped(double value) {
@@ -136,6 +138,12 @@ Compared compared(double left, double right, NumberStyle style) {
   }
   out.alike = out.left == out.right;
   return out;
+}
+
+std::string spent_text(const reason::OfBudget& why) {
+  const std::string part = why.percent == 100 ? "" : std::to_string(why.percent) + " % of ";
+  return "tenant " + why.word + " has spent " + part + "its budget of " + to_text(why.limit) +
+         ", which is renewed at " + utc_text(why.ends_unix);
 }
 
 }  // namespace tidepool::core

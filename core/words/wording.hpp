@@ -46,4 +46,7 @@ struct Compared {
 enum class NumberStyle { kDecimal, kPercent, kThreeDigits, kTime, kThousands };
 [[nodiscard]] Compared compared(double left, double right, NumberStyle style);
 
+// "tenant vision has spent 95 % of its budget of 100.00, which is renewed at 2026-12-01 00:00 UTC".
+[[nodiscard]] std::string spent_text(const reason::OfBudget& why);
+
 }  // namespace tidepool::core

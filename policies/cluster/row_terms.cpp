@@ -41,6 +41,7 @@ std::optional<core::Reason> bound_of(const core::ClusterState& state, const core
   if (reports_nothing(job)) return core::reason::NoMeasurements{{.size = row.size_max}};
   const int each = row.slots_per_worker;
   const AllowedSizes ladder = ladder_of(state, job);
+  if (ladder.sizes.empty()) return std::nullopt;  // the cut is of the size that it keeps, and not of the next one
   if (ladder.cut_short && !ladder.has(row.size_beyond / each)) {
     const std::int64_t most = core::largest_batch(job.spec.batch);
     if (row.size_beyond / each <= most) return ladder.cut;

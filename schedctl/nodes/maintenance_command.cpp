@@ -46,12 +46,10 @@ json selector_of(const std::vector<std::string>& words) {
 
 // Seconds and the zone may be left out: "2026-11-25T02:00" is in UTC, as all times here.
 std::string time_of(const char* flag, const std::string& text) {
-  std::string bare = text;
-  for (const std::string_view zone : {"Z", "+00:00"}) {
-    if (text.ends_with(zone)) bare = text.substr(0, text.size() - zone.size());
-  }
-  for (const char* rest : {"Z", ":00Z"}) {
-    if (micros_of(bare + rest)) return bare + rest;
+  const std::string minutes = text.substr(0, std::string_view("2026-11-25T02:00").size());
+  const std::string zone = text.substr(minutes.size());
+  for (const std::string& whole : {text, text + "Z", text + ":00Z", minutes + ":00" + zone}) {
+    if (micros_of(whole)) return whole;
   }
   fail(kExitUsage, std::string(flag) + " " + text + ": write it in UTC as 2026-11-25T02:00Z");
 }

@@ -26,7 +26,7 @@ std::optional<int> optional_integer(ObjectReader& in, std::string_view field, Ob
   return static_cast<int>(in.integer(field, range.low, range));
 }
 
-std::optional<Money> read_price(ObjectReader& in, std::string_view field) {
+std::optional<Money> read_price(ObjectReader& in, std::string_view field, const std::string& left_out) {
   const json& value = in.raw(field);
   if (value.is_null()) return std::nullopt;
   const auto price = parse_money(amount_text(value));
@@ -34,7 +34,7 @@ std::optional<Money> read_price(ObjectReader& in, std::string_view field) {
     in.fail(field, "Invalid", "is no amount of money: " + price.error().message);
     return std::nullopt;
   }
-  if (*price <= Money()) in.fail(field, "OutOfRange", "must be above 0; leave it out for no limit");
+  if (*price <= Money()) in.fail(field, "OutOfRange", "must be above 0; leave " + left_out + " out for no limit");
   if (*price > kMoneyMost) in.fail(field, "OutOfRange", "must be at most " + to_text(kMoneyMost));
   return *price;
 }
@@ -121,7 +121,7 @@ void read_setting(ObjectReader& in, const core::TenantSetting<std::optional<int>
   value = optional_integer(in, row.name, {.low = row.least, .high = row.most});
 }
 void read_setting(ObjectReader& in, const core::TenantSetting<std::optional<Money>>& row, std::optional<Money>& value) {
-  value = read_price(in, row.name);
+  value = read_price(in, row.name, "it");
 }
 void read_setting(ObjectReader& in, const core::TenantSetting<std::optional<Duration>>& row,
                   std::optional<Duration>& value) {
@@ -168,7 +168,7 @@ std::optional<core::Budget> read_budget(const json& value, const std::string& po
   core::Budget budget;
   budget.thresholds = {{80, core::BudgetAction::kWarn}, {100, core::BudgetAction::kPause}};
   if (!value.is_object()) return budget;
-  const auto limit = read_price(in, "limit");
+  const auto limit = read_price(in, "limit", "budget");
   if (!in.has("limit")) in.fail("limit", "Missing", "is needed: what may be spent in a window, such as 500.00");
   budget.limit = limit.value_or(Money::micros(1));
   budget.window = read_word(in, "window", in.text("window", to_text(budget.window)), core::kBudgetWindows);

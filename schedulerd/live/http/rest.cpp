@@ -102,7 +102,8 @@ std::optional<Problem> check_body_kind(const Route& route, const HttpRequest& re
 
 std::string whole_cluster_hint(const Route& route) {
   return route.path == "/v1/tenants"
-             ? "an admin of a tenant sets what lies below it with PUT /v1/tenants/TENANT/tenants"
+             ? "an admin of a tenant sets what lies below it: schedctl tenants apply FILE --below TENANT "
+               "(PUT /v1/tenants/TENANT/tenants)"
              : "";
 }
 

@@ -204,7 +204,8 @@ TEST_CASE("an admin of a tenant sets the tree below it with a dry run and a cond
   CHECK(scene.put_below(lab, "guests", json::array(), 404).at("code") == "UnknownTenant");
   CHECK(scene.put_below(scene.token("submitter", "lab"), "lab", below, 403).at("code") == "Forbidden");
   const Ask whole{.method = "PUT", .path = "/v1/tenants", .token = lab, .body = R"({"tenants": []})"};
-  CHECK_THAT(scene.fixture.json_of(whole, 403).at("hint").get<std::string>(), Contains("/v1/tenants/TENANT/tenants"));
+  CHECK_THAT(scene.fixture.json_of(whole, 403).at("hint").get<std::string>(),
+             Contains("schedctl tenants apply FILE --below TENANT (PUT /v1/tenants/TENANT/tenants)"));
   // What is left of a tenant that was elsewhere does not become the lab's by its name.
   (void)scene.token("viewer", "gone");
   json named = below;

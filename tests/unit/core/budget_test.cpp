@@ -111,15 +111,38 @@ TEST_CASE(
     each.reached = 1;
     each.window_ends_us = kDay_us;
   }
-  const auto holder = [&] { return core::hold_of(by_name, accounts, "vision").value().tenant; };
+  const auto holder = [&] { return core::hold_of(by_name, accounts, "vision", true).value().tenant; };
   CHECK(holder() == "lab");
   accounts.at("vision").window_ends_us = 7 * kDay_us;
   CHECK(holder() == "vision");
-  CHECK(core::hold_of(by_name, accounts, "vision")->window_ends_us == 7 * kDay_us);
+  CHECK(core::hold_of(by_name, accounts, "vision", true)->window_ends_us == 7 * kDay_us);
   accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kStop;
   CHECK(holder() == "lab");
   accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kShrink;
   CHECK(holder() == "vision");
+}
+
+TEST_CASE("a job that cannot be stopped is held by the budget that is renewed last, though another stops the others") {
+  core::TenantTree tree;
+  tree.tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}};
+  const core::TenantsByName by_name(std::move(tree));
+  core::BudgetAccounts accounts = {{"lab", account(0)}, {"vision", account(0)}};
+  for (auto& [tenant, each] : accounts) each.reached = 1;
+  accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kPause;
+  accounts.at("lab").window_ends_us = 30 * kDay_us;
+  accounts.at("vision").budget.thresholds[0].action = core::BudgetAction::kStop;
+  accounts.at("vision").window_ends_us = kDay_us;
+  const auto stopped = core::hold_of(by_name, accounts, "vision", true);
+  CHECK(stopped->tenant == "vision");
+  CHECK(stopped->action == core::BudgetAction::kStop);
+  const auto waits = core::hold_of(by_name, accounts, "vision", false);
+  CHECK(waits->tenant == "lab");
+  CHECK(waits->action == core::BudgetAction::kPause);
+  CHECK(waits->window_ends_us == 30 * kDay_us);
+  // A stop that is renewed last is a pause for it.
+  accounts.at("vision").window_ends_us = 31 * kDay_us;
+  CHECK(core::hold_of(by_name, accounts, "vision", false)->tenant == "vision");
+  CHECK(core::hold_of(by_name, accounts, "vision", false)->action == core::BudgetAction::kPause);
 }
 
 TEST_CASE("what a job costs is told day by day, and days add up to the whole") {

@@ -24,4 +24,14 @@ TEST_CASE("a tenant whose jobs lack slots of a type shows that it wants them") {
   CHECK(tenant_numbers(state, Instant())[2].wanted == 2);
 }
 
+TEST_CASE("a tenant's sum has what was used below it by tenants that have left the tree") {
+  core::ClusterState state;
+  state.tenants = core::TenantTree{.tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}}};
+  state.tenant_uses["lab"] = {.slot_time = Duration::seconds(30), .cost = Money::micros(7)};
+  state.tenant_uses["vision"] = {.slot_time = Duration::seconds(12), .cost = Money::micros(5)};
+  const auto numbers = tenant_numbers(state, Instant());
+  CHECK(numbers[0].use == core::TenantUse{.slot_time = Duration::seconds(42), .cost = Money::micros(12)});
+  CHECK(numbers[1].use == core::TenantUse{.slot_time = Duration::seconds(12), .cost = Money::micros(5)});
+}
+
 }  // namespace tidepool::live::http

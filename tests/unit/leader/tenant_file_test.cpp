@@ -164,6 +164,14 @@ TEST_CASE("an amount may be a number of as few as a millionth") {
   CHECK(read.tree.tenants[3].budget.value().limit == Money::micros(1));
 }
 
+TEST_CASE("without a limit is one whose field is left out, and a budget without a limit is none") {
+  const json budget = {{"limit", 0}, {"thresholds", {{{"percent", 100}, {"action", "pause"}}}}};
+  CHECK(finding(tree_with("/tenants/1/budget", budget), "/tenants/1/budget/limit", "OutOfRange") ==
+        "limit must be above 0; leave budget out for no limit");
+  CHECK(finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange") ==
+        "job_price_max must be above 0; leave it out for no limit");
+}
+
 TEST_CASE("no tenants must be said, and the times have defaults") {
   const auto none = read_tenant_tree(json{{"tenants", json::array()}});
   CHECK(none.errors.empty());

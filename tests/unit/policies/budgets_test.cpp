@@ -3,6 +3,7 @@
 
 #include "core/engine/engine.hpp"
 #include "core/explain/budget_warnings.hpp"
+#include "core/explain/explain.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/reasons.hpp"
@@ -97,6 +98,33 @@ TEST_CASE("a budget is spent in the microsecond in which its jobs have cost so m
   // What it cost to leave is counted as well.
   CHECK(pool.budget("vision").spent >= Money::micros(4'000'000));
   CHECK(pool.story.job(job).account.cost == pool.budget("vision").spent);
+}
+
+TEST_CASE("a job that several budgets hold is told all of them") {
+  core::Tenant vision = tenant("vision", 4, BudgetAction::kStop);
+  vision.parent = "lab";
+  vision.budget->thresholds.back().percent = 90;
+  BudgetPool pool({tenant("lab", 4, BudgetAction::kPause), vision, {.name = "speech", .parent = "lab"}});
+  const JobId first = pool.running("vision", 2);
+  pool.clock_at(pool.spends("vision", 3'600'000));
+  pool.story.settle(first);
+  const JobId waits = pool.submit(SharedPool::spec("vision", 2));
+  pool.settle_all();
+  const auto others = [&] {
+    std::vector<std::string> lines = core::explain(pool.story.state(), waits).evidence;
+    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("besides, "); });
+    return lines;
+  };
+  CHECK(pool.why(waits) ==
+        "waits: tenant vision has spent 90 % of its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
+  CHECK(others().empty());
+  const JobId other = pool.running("speech", 2);
+  pool.clock_at(pool.spends("lab", 4'000'000));
+  pool.story.settle(other);
+  pool.settle_all();
+  CHECK(pool.why(waits) == "waits: tenant lab has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
+  CHECK(others() == std::vector<std::string>{"besides, tenant vision has spent 90 % of its budget of 4.00, which is "
+                                             "renewed at 1970-01-02 00:00 UTC"});
 }
 
 TEST_CASE("a job that comes while the budget is spent waits, and all go on when the window turns") {

@@ -10,6 +10,7 @@
 #include "core/codec/codec.hpp"
 #include "core/state/ended_job.hpp"
 #include "core/state/measured/type_records.hpp"
+#include "core/state/reason_read.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/size/size_limits.hpp"
@@ -380,6 +381,25 @@ TEST_CASE("a row has no size beyond what its price cap leaves on nodes that the 
   CHECK(made.nodes == (is_in_reach ? std::nullopt : std::optional(std::vector<int>{0})));
   REQUIRE(made.bound);
   CHECK(test::says<core::reason::PriceCap>(*made.bound) == is_in_reach);
+}
+
+TEST_CASE("a job that its price cap leaves no size is told what the next one would cost, and not what it has") {
+  test::Story story;
+  story.node(2);  // a slot costs a dollar
+  story.wish(1);
+  const JobId id =
+      story.running({.min = 1, .max = 2, .preferred = 1, .cooldown = {}, .price_cap = Money::micros(4'000'000)}, 1);
+  story.learn(core::PricesConfigured{
+      {{{.name = "all", .entries = {{.from_us = story.now().count_us(), .price = Money::micros(5'000'000)}}}}}});
+  EngineRows rows;
+  rows.follow_nodes(story.state());
+  const JobRow made = rows.row({story.state(), story.now()}, story.job(id), {.room = 2});
+  CHECK(made.sizes == std::vector<int>{1});
+  CHECK(made.size_beyond == 2);
+  REQUIRE(made.bound);
+  const auto* cap = core::reason_as<core::reason::PriceCap>(*made.bound);
+  REQUIRE(cap != nullptr);
+  CHECK(cap->price == Money::micros(10'000'000));
 }
 
 TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {

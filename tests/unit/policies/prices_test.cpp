@@ -4,6 +4,7 @@
 
 #include "base/accrual.hpp"
 #include "core/engine/engine.hpp"
+#include "core/explain/explain.hpp"
 #include "core/state/account.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
@@ -171,6 +172,33 @@ TEST_CASE("a price cap takes workers when slots become dearer, and lets a job st
     pool.settle_all();
     CHECK(pool.story.job(waiting).size() == 1);
   }
+}
+
+TEST_CASE("a running job whose smallest size costs more than its price cap keeps it, and says so") {
+  PricedPool pool;
+  core::JobSpec spec = SharedPool::spec("demo", 2);
+  spec.elastic.min = 1;
+  spec.elastic.sizes = {1, 2};
+  spec.elastic.preferred = 2;
+  spec.elastic.cooldown = Duration();
+  spec.scaling.price_cap = Money::micros(4'000'000);
+  const JobId id = pool.submit(spec);
+  pool.story.settle(id);
+  REQUIRE(pool.story.job(id).size() == 2);
+  const auto told = [&] {
+    std::vector<std::string> lines = core::explain(pool.story.state(), id).evidence;
+    std::erase_if(lines, [](const std::string& line) { return line.find("price cap") == std::string::npos; });
+    return lines;
+  };
+  CHECK(told().empty());
+  const Instant dear = pool.story.now() + kHour;
+  pool.list(for_all({from(dear, 5'000'000)}));
+  pool.clock_at(dear);
+  CHECK(told() == std::vector<std::string>{"its slots cost 10.00 an hour, above its price cap of 4.00"});
+  pool.settle_all();
+  CHECK(pool.story.job(id).size() == 1);
+  CHECK(told() == std::vector<std::string>{
+                      "its slots cost 5.00 an hour, above its price cap of 4.00; it keeps its smallest size"});
 }
 
 TEST_CASE("a job with a price cap has the nodes that are within it, and no plan keeps dearer ones for it") {

@@ -321,6 +321,9 @@ TEST_CASE("jobs that would keep slots for good start within their tenant's guara
   CHECK(core::sentence(pool.story.job(second).verdict.reason) ==
         "waits: it would keep 2 slots for good, and of the 3 that tenant vision is guaranteed 2 are kept so by other "
         "jobs");
+  CHECK(core::explain(pool.story.state(), second).unblocks().front() ==
+        "schedctl change job-2 preemptible=true (of a pinned size: schedctl resize job-2 0; of a policy of its own: "
+        "schedctl change job-2 scaling.policy=default)");
   pool.configure({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
   pool.story.settle(second);
   CHECK(pool.story.job(second).size() == 2);
@@ -568,21 +571,6 @@ TEST_CASE("a job that waits is told how many slots are free in the pool, whateve
   pool.story.decide();
   CHECK(core::sentence(core::current_reason(pool.story.state(), pool.story.job(waits))) ==
         "waits for 4 slots; 2 are free");
-}
-
-TEST_CASE("what a tenant has used is what its jobs have, to the microsecond") {
-  SharedPool pool({{.name = "vision"}, {.name = "speech"}});
-  const JobId one = pool.running("vision", 2);
-  const JobId two = pool.running("vision", 3);
-  const JobId other = pool.running("speech", 1);
-  pool.story.pass(Duration::micros(12'345'677));
-  for (const JobId id : {one, two, other}) pool.story.steps(id, 1);
-  const auto& uses = pool.story.state().tenant_uses;
-  const auto& first = pool.story.job(one).account;
-  const auto& second = pool.story.job(two).account;
-  CHECK(uses.at("vision").slot_time == first.slot_time + second.slot_time);
-  CHECK(uses.at("vision").cost == first.cost + second.cost);
-  CHECK(uses.at("speech").slot_time == pool.story.job(other).account.slot_time);
 }
 
 }  // namespace tidepool::test

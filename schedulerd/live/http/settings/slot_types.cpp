@@ -10,6 +10,33 @@ namespace {
 
 constexpr std::size_t kTenantsNamed = 5;
 
+using SlotsByType = std::map<std::string, int>;
+
+// Of all nodes that are known, and of those that pools may have.
+SlotsByType slots_by_type(const core::ClusterState& state) {
+  SlotsByType slots;
+  for (const auto& [id, node] : state.nodes) {
+    if (state.has_gone(node) || state.pools.find_name(node.name) != nullptr) continue;
+    slots[node.slot_type] += static_cast<int>(node.owners.size());
+  }
+  for (const auto& [name, pool] : state.pools.pools) {
+    slots[pool.spec.slot_type] += pool.spec.max * pool.spec.slots_per_node;
+  }
+  return slots;
+}
+
+int sum_of(const SlotsByType& slots) {
+  int sum = 0;
+  for (const auto& [type, count] : slots) sum += count;
+  return sum;
+}
+
+std::string beyond_text(const std::string& of_type, int promised, int slots) {
+  return "the guarantees" + of_type + " of the tenants at the top are " + std::to_string(promised) +
+         " slots together, and the pool has " + std::to_string(slots) + (of_type.empty() ? "" : " of these") +
+         ": until more join, each is met in part, in proportion";
+}
+
 }  // namespace
 
 std::set<std::string> known_slot_types(const core::ClusterState& state) {
@@ -43,6 +70,27 @@ std::vector<std::string> unknown_type_warnings(const core::ClusterState& state, 
     if (!why) continue;
     warnings.push_back((tenants.size() == 1 ? "tenant " : "tenants ") + first_words(tenants, kTenantsNamed, more) +
                        (tenants.size() == 1 ? " is" : " are") + " guaranteed slots of type " + type + ", but " + *why);
+  }
+  return warnings;
+}
+
+std::vector<std::string> beyond_pool_warnings(const core::ClusterState& state, const core::TenantTree& tree) {
+  int promised = 0;
+  SlotsByType promised_of;
+  for (const core::Tenant& tenant : tree.tenants) {
+    if (!tenant.parent.empty()) continue;
+    promised += tenant.guarantee;
+    for (const auto& [type, count] : tenant.guarantee_by_type) promised_of[type] += count;
+  }
+  const SlotsByType slots = slots_by_type(state);
+  const int all = sum_of(slots);
+  std::vector<std::string> warnings;
+  if (all > 0 && promised > all) warnings.push_back(beyond_text("", promised, all));
+  if (slots.contains("")) return warnings;
+  for (const auto& [type, count] : promised_of) {
+    const auto there = slots.find(type);
+    if (there == slots.end() || there->second == 0 || count <= there->second) continue;
+    warnings.push_back(beyond_text(" of type " + type, count, there->second));
   }
   return warnings;
 }

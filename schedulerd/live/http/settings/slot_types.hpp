@@ -21,4 +21,9 @@ namespace tidepool::live::http {
 [[nodiscard]] std::vector<std::string> unknown_type_warnings(const core::ClusterState& state,
                                                              const core::TenantTree& tree);
 
+// That the tenants at the top are guaranteed more slots than there are, or more of a type that there is. None before
+// the first node and pool, and of types where a pool's nodes have what their agents report.
+[[nodiscard]] std::vector<std::string> beyond_pool_warnings(const core::ClusterState& state,
+                                                            const core::TenantTree& tree);
+
 }  // namespace tidepool::live::http

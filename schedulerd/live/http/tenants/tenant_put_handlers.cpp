@@ -26,28 +26,6 @@ namespace {
 
 using nlohmann::json;
 
-// Of all nodes that are known, and of those that pools may have.
-int slots_of_pool(const core::ClusterState& state) {
-  int slots = 0;
-  for (const auto& [id, node] : state.nodes) {
-    if (state.has_gone(node)) continue;
-    if (state.pools.find_name(node.name) == nullptr) slots += static_cast<int>(node.owners.size());
-  }
-  for (const auto& [name, pool] : state.pools.pools) slots += pool.spec.max * pool.spec.slots_per_node;
-  return slots;
-}
-
-// More is promised than there is; nothing: it is not, or no node has joined yet.
-std::optional<std::string> beyond_pool(const core::ClusterState& state, const core::TenantTree& tree) {
-  int promised = 0;
-  for (const core::Tenant& tenant : tree.tenants) promised += tenant.parent.empty() ? tenant.guarantee : 0;
-  const int slots = slots_of_pool(state);
-  if (slots == 0 || promised <= slots) return std::nullopt;
-  return "the guarantees of the tenants at the top are " + std::to_string(promised) +
-         " slots together, and the pool has " + std::to_string(slots) +
-         ": until more join, each is met in part, in proportion";
-}
-
 void add_all(json& warnings, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) warnings.push_back(text);
 }
@@ -90,7 +68,7 @@ json warnings_of(Rest& rest, const Call& call, const core::TenantTree& tree) {
   if (tree.empty()) return warnings;
   if (const auto why = rest.why_not_shared(*call.seen)) warnings.push_back(*why);
   if (call.caller.tenant.empty()) {
-    if (const auto why = beyond_pool(call.seen->state, tree)) warnings.push_back(*why);
+    add_all(warnings, beyond_pool_warnings(call.seen->state, tree));
     add_all(warnings, unknown_type_warnings(call.seen->state, tree));
   }
   add_token_warnings(rest, call, tree, warnings);
