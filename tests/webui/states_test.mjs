@@ -363,12 +363,35 @@ const pixelsOf = (page, property) => page.locator(".mosaic canvas").evaluate((ca
   return count;
 }, property);
 
-test("a lost slot has an edge in the colour of failure, and no slot is filled with it", () => onPage(bigWorld(), {}, async (page) => {
-  await page.waitForFunction(() => document.querySelector(".mosaic canvas")?.style.width); // it has been drawn
+test("a lost slot has an edge in the colour of failure, and no slot is filled with it, whether a job is on it or not", async () => {
+  const red = [];
+  for (const held of [false, true]) {
+    const world = bigWorld();
+    for (const node of world.nodes) if (node.state === "lost" && held) for (const slot of node.slots) Object.assign(slot, { job: "job-1", worker: "w-1" });
+    await onPage(world, {}, async (page) => {
+      await page.waitForFunction(() => document.querySelector(".mosaic canvas")?.style.width); // it has been drawn
+      red.push(await pixelsOf(page, "--bad"));
+    });
+  }
   const slots = 80;
-  const red = await pixelsOf(page, "--bad");
-  assert.ok(red >= slots * 8 && red % slots === 0, `${red} pixels`);
-}));
+  assert.ok(red[0] >= slots * 8 && red[0] % slots === 0, `${red[0]} pixels`);
+  assert.equal(red[1], red[0]);
+});
+
+test("the line below the mosaic says of a lost or closed node what it is, also where a job holds its slot", async () => {
+  const world = bigWorld();
+  const [lost, closed] = world.nodes;
+  Object.assign(lost, { state: "lost", cordoned: false, slots: [{ index: 0, job: "job-1", worker: "w-7" }] });
+  Object.assign(closed, { state: "up", cordoned: true, slots: [{ index: 0, job: null, worker: null }] });
+  await onPage(world, {}, async (page) => {
+    await page.locator(".mosaic canvas").focus();
+    const name = world.jobs.get("job-1").name;
+    for (const line of [`gpu-0001 (lost), slot 0: ${name} (job-1), worker w-7`, "gpu-0002 (cordoned), slot 0: empty"]) {
+      await page.keyboard.press("ArrowRight");
+      await page.locator("#mosaic-line").getByText(line, { exact: true }).waitFor();
+    }
+  });
+});
 
 test("a table of sizes stays within its card on a phone", () => {
   const world = demoWorld();
