@@ -262,6 +262,21 @@ test("on a phone a generation's reason has the width of the page, and a forecast
   });
 });
 
+test("of a decision for many jobs the feed has the first lines, and one for all workers of a job", () => {
+  const world = demoWorld();
+  const stops = [1, 2, 3].map((n) => ({ kind: "stop_worker", job: "job-1", text: `charlm-demo: stopping w-${n}`, reason: null }));
+  const starts = Array.from({ length: 30 }, (_, n) => ({ kind: "start", job: `job-${n + 100}`, text: `started ${n}`, reason: null }));
+  world.decisions.unshift({ ...world.decisions[0], id: "dec-99", at: new Date().toISOString(), intents: [...stops, ...starts] });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    const newest = page.getByTestId("decisions").locator("li").first();
+    assert.equal(await newest.locator(".feed-line").count(), 5);
+    assert.match(await newest.locator(".feed-line").first().innerText(), /stopping w-1 · and 2 more$/);
+    await newest.getByRole("button", { name: "Show all 31 of this decision" }).click();
+    assert.equal(await newest.locator(".feed-line").count(), 31);
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
