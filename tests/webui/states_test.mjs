@@ -277,6 +277,18 @@ test("of a decision for many jobs the feed has the first lines, and one for all 
   });
 });
 
+test("on a phone the state of the connection lies over no link, whether it is live or lost", () => onPage(demoWorld(), { size: "narrow", allow: /net::ERR_/ }, async (page, server) => {
+  const apart = async () => {
+    const [link, state] = await Promise.all([page.getByRole("link", { name: "Plan", exact: true }), page.locator(".link-state")].map((part) => part.boundingBox()));
+    return link.x + link.width <= state.x;
+  };
+  await page.locator(".link-state.live").waitFor();
+  assert.ok(await apart(), "live");
+  server.down(true);
+  await page.locator(".link-state.down").waitFor();
+  assert.ok(await apart(), "down");
+}));
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
