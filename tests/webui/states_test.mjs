@@ -289,6 +289,20 @@ test("on a phone the state of the connection lies over no link, whether it is li
   assert.ok(await apart(), "down");
 }));
 
+test("what has happened to a job is told with its time of day, of another day with the day", () => {
+  const world = demoWorld();
+  const first = world.events.find(({ type }) => type === "job.submitted");
+  first.at = "2026-01-02T03:04:05.000Z";
+  return onPage(world, { hash: "#/jobs/job-1", zone: "UTC" }, async (page) => {
+    await jobLoaded(page);
+    const newest = world.events.findLast(({ type }) => type === "job.resized");
+    assert.match(await page.locator(".event-list").innerText(), new RegExp(newest.at.slice(11, 19)));
+    assert.equal(await page.locator(".event-list time").last().innerText(), "2 Jan 03:04:05");
+    assert.match(await page.locator(".event-list time").last().getAttribute("title"), /^\d+ days ago, /);
+    assert.match(await page.getByTestId("generations").locator("time").first().innerText(), /\d\d:\d\d:\d\d$/);
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
