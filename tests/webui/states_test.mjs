@@ -303,6 +303,11 @@ test("what has happened to a job is told with its time of day, of another day wi
   });
 });
 
+test("the keyboard stops once at the slots of a job that lie beside each other", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  assert.deepEqual(await page.locator('.cell[data-job="job-1"]').evaluateAll((cells) => cells.map((cell) => cell.tabIndex)), [0, -1]);
+}));
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
