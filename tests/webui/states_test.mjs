@@ -308,6 +308,14 @@ test("the keyboard stops once at the slots of a job that lie beside each other",
   assert.deepEqual(await page.locator('.cell[data-job="job-1"]').evaluateAll((cells) => cells.map((cell) => cell.tabIndex)), [0, -1]);
 }));
 
+test("what is told by a background is printed", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  await page.emulateMedia({ media: "print" });
+  for (const part of [".pool-bar i", ".cell.held", ".job-table .bar i"]) {
+    assert.equal(await page.locator(part).first().evaluate((element) => getComputedStyle(element).printColorAdjust), "exact", part);
+  }
+}));
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
