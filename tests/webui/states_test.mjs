@@ -303,6 +303,17 @@ test("what has happened to a job is told with its time of day, of another day wi
   });
 });
 
+test("a slot of a lost node is told apart from one in use, though a job is on it", () => {
+  const world = demoWorld();
+  world.nodes.push({ ...structuredClone(world.nodes[0]), id: "node-2", name: "spot-7", state: "lost" });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    await page.getByRole("link", { name: "charlm-demo, worker w-1, slot 0 of spot-7, which is lost", exact: true }).waitFor();
+    const looks = await page.locator(".cell.held").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).outlineStyle));
+    assert.deepEqual([...new Set(looks)].sort(), ["none", "solid"]);
+  });
+});
+
 test("the keyboard stops once at the slots of a job that lie beside each other", () => onPage(demoWorld(), {}, async (page) => {
   await loaded(page);
   assert.deepEqual(await page.locator('.cell[data-job="job-1"]').evaluateAll((cells) => cells.map((cell) => cell.tabIndex)), [0, -1]);
