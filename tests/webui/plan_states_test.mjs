@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fixturePages } from "./fixture_pages.mjs";
+import { kSecret } from "./fixture_server.mjs";
 import { kWaits, planningWorld, planOf, refusal } from "./plan_fixture.mjs";
 
 const onPage = fixturePages("#/plan");
@@ -55,6 +56,19 @@ test("start, end, cost and sizes are told, and each touched job with what become
   await page.getByTestId("touched-sum").getByText("1 job of other tenants would be moved or delayed").waitFor();
   await page.getByTestId("plan-waits").getByText("waits for 2 slots; 1 is free").waitFor();
   await page.getByTestId("plan-waits").getByText("it takes slots of type h100").waitFor();
+}));
+
+test("a reload keeps the job file that was written, and signing out forgets it", () => onPage(planningWorld(), { hash: "#/plan/job-1", allow: /status of 401/ }, async (page, server) => {
+  await page.getByText("Copied from charlm-demo").waitFor();
+  const written = `${await area(page).inputValue()}# mine\n`;
+  await area(page).fill(written);
+  await page.reload();
+  await page.getByText("Copied from charlm-demo").waitFor();
+  assert.equal(await area(page).inputValue(), written);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.goto(`${server.url}/#/plan&token=${kSecret}`);
+  await planButton(page).waitFor();
+  assert.equal(await area(page).inputValue(), "");
 }));
 
 test("a plan that takes long says so, cannot be asked for twice, and can be given up", () => {

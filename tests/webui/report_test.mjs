@@ -85,6 +85,11 @@ test("where jobs have deadlines, the report begins with how many meet them", asy
   });
 });
 
+test("the legend of curves shows each policy with the stroke that its curve has", () => onReport({}, async (page) => {
+  const strokes = await page.locator("figure", { hasText: "How long jobs take" }).locator(".legend path").evaluateAll((paths) => paths.map((path) => path.getAttribute("stroke-dasharray")));
+  assert.deepEqual(strokes, [null, "7 4", "2 3"]);
+}));
+
 test("a click on a policy shows which jobs hold its slots", () => onReport({}, async (page) => {
   const chart = page.getByRole("img", { name: /^GPUs held over time under fixed/ });
   await chart.first().waitFor();

@@ -262,6 +262,71 @@ test("on a phone a generation's reason has the width of the page, and a forecast
   });
 });
 
+test("of a decision for many jobs the feed has the first lines, and one for all workers of a job", () => {
+  const world = demoWorld();
+  const stops = [1, 2, 3].map((n) => ({ kind: "stop_worker", job: "job-1", text: `charlm-demo: stopping w-${n}`, reason: null }));
+  const starts = Array.from({ length: 30 }, (_, n) => ({ kind: "start", job: `job-${n + 100}`, text: `started ${n}`, reason: null }));
+  world.decisions.unshift({ ...world.decisions[0], id: "dec-99", at: new Date().toISOString(), intents: [...stops, ...starts] });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    const newest = page.getByTestId("decisions").locator("li").first();
+    assert.equal(await newest.locator(".feed-line").count(), 5);
+    assert.match(await newest.locator(".feed-line").first().innerText(), /stopping w-1 · and 2 more$/);
+    await newest.getByRole("button", { name: "Show all 31 of this decision" }).click();
+    assert.equal(await newest.locator(".feed-line").count(), 31);
+  });
+});
+
+test("on a phone the state of the connection lies over no link, whether it is live or lost", () => onPage(demoWorld(), { size: "narrow", allow: /net::ERR_/ }, async (page, server) => {
+  const apart = async () => {
+    const [link, state] = await Promise.all([page.getByRole("link", { name: "Plan", exact: true }), page.locator(".link-state")].map((part) => part.boundingBox()));
+    return link.x + link.width <= state.x;
+  };
+  await page.locator(".link-state.live").waitFor();
+  assert.ok(await apart(), "live");
+  server.down(true);
+  await page.locator(".link-state.down").waitFor();
+  assert.ok(await apart(), "down");
+}));
+
+test("what has happened to a job is told with its time of day, of another day with the day", () => {
+  const world = demoWorld();
+  const first = world.events.find(({ type }) => type === "job.submitted");
+  first.at = "2026-01-02T03:04:05.000Z";
+  return onPage(world, { hash: "#/jobs/job-1", zone: "UTC" }, async (page) => {
+    await jobLoaded(page);
+    const newest = world.events.findLast(({ type }) => type === "job.resized");
+    assert.match(await page.locator(".event-list").innerText(), new RegExp(newest.at.slice(11, 19)));
+    assert.equal(await page.locator(".event-list time").last().innerText(), "2 Jan 03:04:05");
+    assert.match(await page.locator(".event-list time").last().getAttribute("title"), /^\d+ days ago, /);
+    assert.match(await page.getByTestId("generations").locator("time").first().innerText(), /\d\d:\d\d:\d\d$/);
+  });
+});
+
+test("a slot of a lost node is told apart from one in use, though a job is on it", () => {
+  const world = demoWorld();
+  world.nodes.push({ ...structuredClone(world.nodes[0]), id: "node-2", name: "spot-7", state: "lost" });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    await page.getByRole("link", { name: "charlm-demo, worker w-1, slot 0 of spot-7, which is lost", exact: true }).waitFor();
+    const looks = await page.locator(".cell.held").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).outlineStyle));
+    assert.deepEqual([...new Set(looks)].sort(), ["none", "solid"]);
+  });
+});
+
+test("the keyboard stops once at the slots of a job that lie beside each other", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  assert.deepEqual(await page.locator('.cell[data-job="job-1"]').evaluateAll((cells) => cells.map((cell) => cell.tabIndex)), [0, -1]);
+}));
+
+test("what is told by a background is printed", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  await page.emulateMedia({ media: "print" });
+  for (const part of [".pool-bar i", ".cell.held", ".job-table .bar i"]) {
+    assert.equal(await page.locator(part).first().evaluate((element) => getComputedStyle(element).printColorAdjust), "exact", part);
+  }
+}));
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
@@ -363,12 +428,35 @@ const pixelsOf = (page, property) => page.locator(".mosaic canvas").evaluate((ca
   return count;
 }, property);
 
-test("a lost slot has an edge in the colour of failure, and no slot is filled with it", () => onPage(bigWorld(), {}, async (page) => {
-  await page.waitForFunction(() => document.querySelector(".mosaic canvas")?.style.width); // it has been drawn
+test("a lost slot has an edge in the colour of failure, and no slot is filled with it, whether a job is on it or not", async () => {
+  const red = [];
+  for (const held of [false, true]) {
+    const world = bigWorld();
+    for (const node of world.nodes) if (node.state === "lost" && held) for (const slot of node.slots) Object.assign(slot, { job: "job-1", worker: "w-1" });
+    await onPage(world, {}, async (page) => {
+      await page.waitForFunction(() => document.querySelector(".mosaic canvas")?.style.width); // it has been drawn
+      red.push(await pixelsOf(page, "--bad"));
+    });
+  }
   const slots = 80;
-  const red = await pixelsOf(page, "--bad");
-  assert.ok(red >= slots * 8 && red % slots === 0, `${red} pixels`);
-}));
+  assert.ok(red[0] >= slots * 8 && red[0] % slots === 0, `${red[0]} pixels`);
+  assert.equal(red[1], red[0]);
+});
+
+test("the line below the mosaic says of a lost or closed node what it is, also where a job holds its slot", async () => {
+  const world = bigWorld();
+  const [lost, closed] = world.nodes;
+  Object.assign(lost, { state: "lost", cordoned: false, slots: [{ index: 0, job: "job-1", worker: "w-7" }] });
+  Object.assign(closed, { state: "up", cordoned: true, slots: [{ index: 0, job: null, worker: null }] });
+  await onPage(world, {}, async (page) => {
+    await page.locator(".mosaic canvas").focus();
+    const name = world.jobs.get("job-1").name;
+    for (const line of [`gpu-0001 (lost), slot 0: ${name} (job-1), worker w-7`, "gpu-0002 (cordoned), slot 0: empty"]) {
+      await page.keyboard.press("ArrowRight");
+      await page.locator("#mosaic-line").getByText(line, { exact: true }).waitFor();
+    }
+  });
+});
 
 test("a table of sizes stays within its card on a phone", () => {
   const world = demoWorld();

@@ -8,10 +8,13 @@ import "./styles/charts.css";
 import "./styles/tenants.css";
 import "./styles/plan.css";
 import { App } from "./app";
+import { keepDraft } from "./draft";
 import { adoptFragment } from "./session";
 import { applyTheme } from "./page/theme";
+import { store } from "./state/store";
 
 applyTheme();
 adoptFragment();
+keepDraft(store);
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,6 +1,6 @@
 import type { Decision } from "~/api/types";
 import { lineOf } from "~/state/reducer";
-import { intentText, kindText, noDecisionsText } from "~/text/decision_text";
+import { feedLines, intentText, kindText, noDecisionsText } from "~/text/decision_text";
 import { decision } from "./samples";
 
 const intent = (kind: string, code: string, text: string) => {
@@ -12,6 +12,8 @@ test("who takes a job's slots is told apart", () => {
   expect(kindText(intent("preempt", "SuspendedByUser", ""))).toBe("suspend");
   expect(kindText(intent("preempt", "BudgetSpent", ""))).toBe("pause");
   expect(kindText(intent("preempt", "Preempted", ""))).toBe("preempt");
+  expect(kindText(intent("preempt", "BelowMinimum", ""))).toBe("requeue");
+  expect(kindText(intent("preempt", "DrainSuspend", ""))).toBe("drain");
   expect(kindText(intent("end_job", "Finished", ""))).toBe("end job");
   expect(kindText({ kind: "preempt", code: null })).toBe("preempt");
 });
@@ -30,4 +32,11 @@ test("a pool without a decision to tell says what is the case: no node, no job, 
   expect(text(2, 1209, 0)).toBe("The 1,209 jobs that run keep their sizes: the newest decisions have changed none.");
   expect(text(2, 0, 1)).toBe("The job that waits has not been given slots; the list of jobs says why.");
   expect(text(2, 0, 3)).toBe("The 3 jobs that wait have not been given slots; the list of jobs says why.");
+});
+
+test("a decision has a line for each job and kind, the first of those alike with how many more there are", () => {
+  const of = (kind: string, job: string | null, text: string) => ({ kind, job, text, code: null });
+  const lines = feedLines([of("stop_worker", "job-1", "stopping w-1"), of("start", "job-2", "started"), of("stop_worker", "job-1", "stopping w-2"),
+    of("stop_worker", "job-3", "stopping w-9"), of("stop_worker", "job-1", "stopping w-3"), of("probe_node", null, "measuring node-1"), of("probe_node", null, "measuring node-2")]);
+  expect(lines.map(({ intent: { text }, alike }) => [text, alike])).toEqual([["stopping w-1", 2], ["started", 0], ["stopping w-9", 0], ["measuring node-1", 1]]);
 });

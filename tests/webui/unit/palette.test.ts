@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { contrast, inkOn, jobColour, jobHue, kDark, kLight } from "~/page/palette";
+import { dashOf } from "~/report/format";
 
 // Linear RGB seen by people without one kind of cone: Machado, Oliveira, Fernandes, "A Physiologically-based Model
 // for Simulation of Color Vision Deficiency", IEEE TVCG 2009, table 1, severity 1.
@@ -90,4 +91,10 @@ test.each([
       expect(contrast(a ?? "", b ?? ""), `${front} on ${back}, ${look === 0 ? "light" : "dark"}`).toBeGreaterThanOrEqual(least);
     }
   }
+});
+
+test("no two of thirty policies of a report have the same colour and the same stroke", () => {
+  const looks = Array.from({ length: 30 }, (_, index) => `${kLight[index % kLight.length]} ${dashOf(index)}`);
+  expect(new Set(looks).size).toBe(30);
+  expect(dashOf(0)).toEqual([]);
 });

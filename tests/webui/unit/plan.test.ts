@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { ApiError, Client } from "~/api/client";
 import type { Plan, SubmitDecision } from "~/api/plan_types";
 import type { Problem } from "~/api/types";
+import { readDraft } from "~/draft";
 import { isOfEarlierText, kEmptyDesk, mayPlan, maySubmit, type PlanAction, type PlanDesk, reducePlan } from "~/state/plan_desk";
 import { Planner, problemOf } from "~/state/planner";
 import { Store } from "~/state/store";
@@ -161,4 +162,11 @@ test("who signs out leaves no text behind", () => {
   store.dispatch({ type: "plan", action: { type: "wrote", text: "{}" } });
   store.dispatch({ type: "signed_out" });
   expect(store.state.plan).toEqual(kEmptyDesk);
+});
+
+test("what is kept of a job file that was being written is read back, and anything else is none", () => {
+  const draft = { text: "name: a\n", begun: { like: "job-1", name: "a", text: "name: a" }, before: null };
+  expect(readDraft(JSON.stringify(draft))).toEqual(draft);
+  expect(readDraft(JSON.stringify({ ...draft, begun: null }))).toEqual({ ...draft, begun: null });
+  for (const other of [null, "", "null", "7", "{", '{"text":7,"begun":null}', '{"text":"a","begun":{}}', '{"text":"a"}']) expect(readDraft(other)).toBeNull();
 });

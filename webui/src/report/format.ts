@@ -22,3 +22,11 @@ export function timeText(seconds: number): string {
   if (seconds >= 60) return `${trimmed(seconds / 60)} min`;
   return `${trimmed(seconds)} s`;
 }
+
+// A stroke of its own beside the colour, for whoever cannot tell colours apart.
+const kDashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [6, 2, 2, 2]];
+
+// From the ninth curve on colours come again, each with another stroke than before.
+export function dashOf(index: number): number[] {
+  return kDashes[(index + Math.floor(index / kDashes.length)) % kDashes.length] ?? [];
+}

@@ -8,15 +8,24 @@ import { applyTheme, useDark } from "../page/theme";
 import { readData, type ReportData } from "./data";
 import { FrontierReport } from "./frontier";
 import { BusySlots, Distribution, hue, StackedSlots } from "./plots";
-import { short } from "./format";
+import { dashOf, short } from "./format";
 import { FigureTable } from "./table";
 
-function Legend({ names }: { names: string[] }) {
+// `lines`: of curves, which it shows with their strokes; else of bands.
+function Legend({ names, lines = false }: { names: string[]; lines?: boolean }) {
   const dark = useDark();
   return (
     <ul class="legend">
-      {names.map((name, i) => <li key={name}><span class="swatch" style={{ background: hue(i, dark) }} />{name}</li>)}
+      {names.map((name, i) => <li key={name}>{lines ? <Stroke index={i} colour={hue(i, dark)} /> : <span class="swatch" style={{ background: hue(i, dark) }} />}{name}</li>)}
     </ul>
+  );
+}
+
+function Stroke({ index, colour }: { index: number; colour: string }) {
+  return (
+    <svg width="34" height="8" viewBox="0 0 34 8" aria-hidden="true">
+      <path d="M0 4H34" fill="none" stroke={colour} stroke-width="2" stroke-dasharray={dashOf(index).join(" ") || undefined} />
+    </svg>
   );
 }
 
@@ -69,18 +78,18 @@ function Workload({ data, index }: { data: ReportData; index: number }) {
         <figure class="card">
           <figcaption class="card-head"><h3>How long jobs take</h3><span class="quiet">share of jobs that have ended after so long</span></figcaption>
           <Distribution curves={jct} log unit="time" label="Distribution of job completion times by policy" />
-          <Legend names={names} />
+          <Legend names={names} lines />
         </figure>
         <figure class="card">
           <figcaption class="card-head"><h3>How fair it is</h3><span class="quiet">share of jobs below a finish-time fairness; 1 is an equal share</span></figcaption>
           <Distribution curves={fairness} log unit="plain" label="Distribution of finish-time fairness by policy" />
-          <Legend names={names} />
+          <Legend names={names} lines />
         </figure>
       </div>
       <figure class="card">
         <figcaption class="card-head"><h3>GPUs held over time</h3><span class="quiet">seed {data.seeds[0]}</span></figcaption>
         <BusySlots curves={busy} endS={workload.end_s} label="GPUs held over time by policy" />
-        <Legend names={names} />
+        <Legend names={names} lines />
       </figure>
       <figure class="card">
         <figcaption class="card-head">

@@ -5,15 +5,12 @@ import { axis, inkOf, kLeftAxis, valueAxis, withAlpha } from "../charts/look";
 import { Plot } from "../charts/plot";
 import { kDark, kLight } from "../page/palette";
 import { cssColour, useDark } from "../page/theme";
-import { timeText } from "./format";
+import { dashOf, timeText } from "./format";
 
 export function hue(index: number, dark: boolean): string {
   const colours = dark ? kDark : kLight;
   return colours[index % colours.length] ?? "#777777";
 }
-
-// A stroke of its own beside the colour, for whoever cannot tell colours apart.
-const kDashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [6, 2, 2, 2]];
 
 // Marks of a logarithmic time axis at times that people say, where powers of ten would be 16.7 minutes.
 const kLogTimes = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000];
@@ -55,7 +52,7 @@ export function Distribution({ curves, log, unit, label }: { curves: Curve[]; lo
         axis(ink, { size: kLeftAxis, space: 40, values: (_, values) => values.map((v) => `${v} %`) }),
       ],
       series: [{}, ...curves.map((curve) => ({
-        label: curve.name, stroke: hue(curve.index, dark), width: 2, dash: kDashes[curve.index % kDashes.length] ?? [],
+        label: curve.name, stroke: hue(curve.index, dark), width: 2, dash: dashOf(curve.index),
         points: { show: false }, spanGaps: true,
       }))],
     };
@@ -67,7 +64,7 @@ export function BusySlots({ curves, endS, label }: { curves: Curve[]; endS: numb
   const dark = useDark();
   const data = useMemo(() => [times(curves[0]?.values.length ?? 0, endS), ...curves.map((c) => c.values)] as uPlot.AlignedData, [curves, endS]);
   const options = useMemo(() => overTime(curves.map((curve) => ({
-    label: curve.name, stroke: hue(curve.index, dark), width: 1.75, dash: kDashes[curve.index % kDashes.length] ?? [], points: { show: false },
+    label: curve.name, stroke: hue(curve.index, dark), width: 1.75, dash: dashOf(curve.index), points: { show: false },
   }))), [curves, dark]);
   return <Plot options={options} data={data} label={label} />;
 }

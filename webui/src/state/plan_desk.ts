@@ -36,6 +36,7 @@ export const kEmptyDesk: PlanDesk = {
 };
 
 export type PlanAction =
+  | { type: "found"; desk: PlanDesk }
   | { type: "wrote"; text: string }
   | { type: "working"; work: PlanWork }
   | { type: "begun"; like: string | null; name: string; text: string }
@@ -47,6 +48,8 @@ export type PlanAction =
 
 export function reducePlan(desk: PlanDesk, action: PlanAction): PlanDesk {
   switch (action.type) {
+    case "found":
+      return action.desk;
     case "wrote":
       return { ...desk, text: action.text, submitted: null };
     case "working":

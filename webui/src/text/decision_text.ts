@@ -3,12 +3,29 @@ import type { IntentLine } from "../state/event_data";
 import type { JobSums, PoolSums } from "../state/pool";
 import { count } from "./format";
 
-// The engine takes a job's slots in one way, for its user and for a budget as for another job.
-const kTaken: Record<string, string> = { SuspendedByUser: "suspend", BudgetSpent: "pause" };
+// The engine takes a job's slots in one way, for its user, a budget, a drain or lost workers as for another job.
+const kTaken: Record<string, string> = { SuspendedByUser: "suspend", BudgetSpent: "pause", BelowMinimum: "requeue", DrainSuspend: "drain" };
 
 export function kindText({ kind, code }: Pick<IntentLine, "kind" | "code">): string {
   const taken = kind === "preempt" && code !== null ? kTaken[code] : undefined;
   return taken ?? kind.replaceAll("_", " ");
+}
+
+export interface FeedLine {
+  intent: IntentLine;
+  alike: number; // further ones of its kind for the same job, or for none
+}
+
+// What a decision did, a line for each job and kind: that each worker of a job stops is no news of its own.
+export function feedLines(intents: readonly IntentLine[]): FeedLine[] {
+  const lines = new Map<string, FeedLine>();
+  for (const intent of intents) {
+    const key = `${intent.kind} ${intent.job ?? ""}`;
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, { intent, alike: 0 });
+    else line.alike += 1;
+  }
+  return [...lines.values()];
 }
 
 // The engine's sentence without the job in front, which stands above it: by its name, or by its id if it has ended.

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { TideEvent } from "../../api/types";
-import { When } from "../../parts/when";
+import { Moment } from "../../parts/when";
 import { briefly, describe, toneOf } from "../../text/event_text";
 import { withoutFailure } from "../../text/progress_text";
 
@@ -28,7 +28,7 @@ export function EventList({ events, loaded, older, failure }: Props) {
       <ol class="event-list">
         {shown.map((event) => (
           <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>
-            <When at={event.at} />
+            <Moment at={event.at} />
             <span>
               {kOfAnEnd.has(event.type) ? withoutFailure(describe(event), failure) : describe(event)}
               {event.actor && <span class="quiet"> (by {event.actor.name ?? event.actor.token})</span>}

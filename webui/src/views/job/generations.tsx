@@ -4,7 +4,7 @@ import { num, reason, str } from "../../state/event_data";
 import type { Detail } from "../../state/model";
 import { count, milliseconds } from "../../text/format";
 import { hasEarlier, noSwitchesText } from "../../text/switch_text";
-import { When } from "../../parts/when";
+import { Moment } from "../../parts/when";
 
 const kUnits: [number, string][] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
 
@@ -54,7 +54,7 @@ function Row({ event }: { event: TideEvent }) {
       <td class="number nowrap" data-title="Stall">{milliseconds(num(event, "stall_ms"))}</td>
       <td class="number nowrap" data-title="Redone" title="steps / samples redone">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
       <td class="number nowrap moved">{bytes(num(event, "bytes_moved"))}</td>
-      <td class="number nowrap" data-title="When"><When at={event.at} /></td>
+      <td class="number nowrap" data-title="When"><Moment at={event.at} /></td>
     </tr>
   );
 }

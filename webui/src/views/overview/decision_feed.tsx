@@ -1,15 +1,18 @@
-// What the engine did last, in its own words.
+// What the engine did last, in its own words. Of a decision for many jobs the first lines, and the others on demand: the
+// feed stays a list of the last decisions.
+import { useState } from "preact/hooks";
 import { jobColour } from "../../page/palette";
 import { When } from "../../parts/when";
 import { jobHref } from "../../page/router";
 import { type DecisionLine, isTold } from "../../state/model";
 import { sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
-import { intentText, kindText, noDecisionsText } from "../../text/decision_text";
-import { unbroken } from "../../text/format";
+import { type FeedLine, feedLines, intentText, kindText, noDecisionsText } from "../../text/decision_text";
+import { count, unbroken } from "../../text/format";
 import { useDark } from "../../page/theme";
 
 const kShown = 12;
+const kLines = 5; // of a decision
 
 export function DecisionFeed() {
   const decisions = useSelect((state) => state.decisions);
@@ -35,23 +38,35 @@ function tellable(decision: DecisionLine): DecisionLine {
 }
 
 function Entry({ decision }: { decision: DecisionLine }) {
+  const [all, setAll] = useState(false);
+  const lines = feedLines(decision.intents);
+  return (
+    <li title={`${decision.id}, policy ${decision.policy}`}>
+      {(all ? lines : lines.slice(0, kLines)).map((line, index) => <Line key={index} line={line} at={decision.at} />)}
+      {lines.length > kLines && (
+        <button class="text-button" type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${count(lines.length)} of this decision`}</button>
+      )}
+    </li>
+  );
+}
+
+function Line({ line: { intent, alike }, at }: { line: FeedLine; at: string }) {
   const dark = useDark();
   const jobs = useSelect((state) => state.jobs);
   return (
-    <li title={`${decision.id}, policy ${decision.policy}`}>
-      {decision.intents.map((intent, index) => (
-        <div class="feed-line" key={index}>
-          <i class="swatch" aria-hidden="true" style={{ background: intent.job ? jobColour(intent.job, dark) : "var(--line-strong)" }} />
-          <div>
-            <p class="feed-head">
-              {intent.job && <a href={jobHref(intent.job)}>{jobs.get(intent.job)?.name ?? intent.job}</a>}
-              <span class="kind">{kindText(intent)}</span>
-              <When at={decision.at} />
-            </p>
-            <p class="feed-text">{unbroken(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""))}</p>
-          </div>
-        </div>
-      ))}
-    </li>
+    <div class="feed-line">
+      <i class="swatch" aria-hidden="true" style={{ background: intent.job ? jobColour(intent.job, dark) : "var(--line-strong)" }} />
+      <div>
+        <p class="feed-head">
+          {intent.job && <a href={jobHref(intent.job)}>{jobs.get(intent.job)?.name ?? intent.job}</a>}
+          <span class="kind">{kindText(intent)}</span>
+          <When at={at} />
+        </p>
+        <p class="feed-text">
+          {unbroken(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""))}
+          {alike > 0 && <span class="quiet"> · and {count(alike)} more</span>}
+        </p>
+      </div>
+    </div>
   );
 }

@@ -63,14 +63,17 @@ export function SlotMosaic({ nodes, jobs, lit, onLight }: SlotViewProps) {
   );
 }
 
+const noteOf = (node: ClusterNode) => (node.state !== "up" ? "lost" : closedBy(node));
+
 function sentence(nodes: readonly ClusterNode[], jobs: ReadonlyMap<string, Job>, spot: Spot | null): string {
   const node = spot && nodes[spot.node];
   const slot = node?.slots[spot?.slot ?? 0];
   if (!node || !slot) return "Point at a slot, or use the arrow keys, to see its job and worker.";
-  const where = `${node.name}, slot ${slot.index}`;
+  const note = noteOf(node);
+  const where = `${node.name}${note === null ? "" : ` (${note})`}, slot ${slot.index}`;
   if (slot.quarantine) return `${where}: quarantined since ${clockBeside(slot.quarantine.since, Date.now())}: ${slot.quarantine.why}`;
   if (slot.job === null && slot.busy) return `${where}: held by another tenant`;
-  if (slot.job === null) return `${where}: ${node.state !== "up" ? "node lost" : closedBy(node) ?? "free"}`;
+  if (slot.job === null) return `${where}: ${note === null ? "free" : "empty"}`;
   return `${where}: ${jobs.get(slot.job)?.name ?? slot.job} (${slot.job}), worker ${slot.worker ?? "?"}`;
 }
 
@@ -125,7 +128,8 @@ function draw(canvas: HTMLCanvasElement, layout: MosaicLayout, nodes: readonly C
       pen.fillStyle = kind === "job" ? jobColour(slot.job ?? "", look.dark) : colours[kind];
       pen.fillRect(x, y, layout.cell, layout.cell);
       if (kind === "quarantined") cross(pen, x, y, layout.cell, ink);
-      if (kind === "lost") edge(pen, x, y, layout.cell, bad); // an edge alone: as a fill it would be the colour of a job
+      // An edge alone: as a fill it would be the colour of a job. A lost node keeps its jobs until they are started elsewhere.
+      if (node.state !== "up") edge(pen, x, y, layout.cell, bad);
     });
   });
   pen.globalAlpha = 1;

@@ -84,9 +84,10 @@ function Cell({ node, slot, jobs, lit, onLight }: CellProps) {
   const job = slot.job;
   const colour = jobColour(job, dark);
   const name = jobs.get(job)?.name ?? job;
-  const label = `${name}, worker ${slot.worker ?? "?"}, slot ${slot.index} of ${node.name}`;
+  const label = `${name}, worker ${slot.worker ?? "?"}, slot ${slot.index} of ${node.name}${node.state === "up" ? "" : ", which is lost"}`;
   return (
-    <a class={`cell held${lit !== null && lit !== job ? " dimmed" : ""}`} href={jobHref(job)} title={label} aria-label={label}
+    // Of the slots of a job that lie beside each other the keyboard stops at the first: all lead to the same page.
+    <a tabIndex={node.slots[node.slots.indexOf(slot) - 1]?.job === job ? -1 : undefined} class={`cell held${lit !== null && lit !== job ? " dimmed" : ""}`} href={jobHref(job)} title={label} aria-label={label}
       style={{ background: colour, color: inkOn(colour) }} data-job={job}
       onPointerEnter={() => onLight(job)} onPointerLeave={() => onLight(null)} onFocus={() => onLight(job)} onBlur={() => onLight(null)}>
       <span class="cell-job">{name}</span><span class="cell-worker">{slot.worker}</span>
