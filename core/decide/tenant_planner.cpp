@@ -167,11 +167,16 @@ void TenantPlanner::hold_back(const ClusterState& state) {
 // What each tenant has held beyond its guarantee since it was counted last, while another wanted more.
 void TenantPlanner::count_loans(const PlanRequest& request) {
   const ClusterState& state = request.view.state;
+  const auto use_of = [&](const Leaf& leaf) {
+    const auto used = state.tenant_uses.find(*leaf.name);
+    return used == state.tenant_uses.end() ? Duration() : used->second.slot_time;
+  };
   const auto counted = state.plan.loans_counted;
   counts_loans_ = !counted || request.view.now >= *counted + state.tenants->rebalance_every;
   for (Leaf* leaf : with_jobs_) {
     leaf->loan = leaf->before().loan;
-    leaf->counted_use = leaf->before().counted_use;
+    // What it had used before the plan knew it is no loan.
+    leaf->counted_use = leaf->newest != nullptr ? leaf->before().counted_use : use_of(*leaf);
   }
   if (!counts_loans_) return;
   const auto wanting = std::count_if(state.plan.tenants.begin(), state.plan.tenants.end(),
@@ -179,8 +184,7 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
   const double passed = counted ? (request.view.now - *counted).to_seconds() : 0;
   const double kept = std::exp2(-passed / state.tenants->half_life.to_seconds());
   for (Leaf* leaf : with_jobs_) {
-    const auto used = state.tenant_uses.find(*leaf->name);
-    const Duration use = used == state.tenant_uses.end() ? Duration() : used->second.slot_time;
+    const Duration use = use_of(*leaf);
     if (leaf->newest != nullptr && passed > 0) {
       const bool is_wanted = wanting > (leaf->newest->wants_more() ? 1 : 0);
       const double held = (use - leaf->counted_use).to_seconds() / passed;

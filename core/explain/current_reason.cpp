@@ -105,10 +105,12 @@ Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) 
   return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
 }
 
-// All nodes that are drained are given back by their pools: to wait for these, or to undrain them, is of no use.
+// All nodes that are closed for a time are given back by their pools: to wait for these, or to undrain them, is of no
+// use.
 bool only_pools_drain(const ClusterState& state) {
   return std::all_of(state.nodes.begin(), state.nodes.end(), [&](const auto& any) {
-    return any.second.state != NodeState::kUp || !any.second.drain || state.pools.gives_back(any.first);
+    const Node& node = any.second;
+    return node.state != NodeState::kUp || (node.drain ? state.pools.gives_back(any.first) : !node.is_unsteady());
   });
 }
 

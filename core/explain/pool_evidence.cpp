@@ -51,10 +51,10 @@ std::string why_none(const JobSpec& job, const PoolSpec& pool) {
                                  : "its memory_per_slot is " + rounded_byte_size(*pool.memory_per_slot);
   }
   if (!matches(node, job.placement.selector)) return "what labels its nodes have is known once they have joined";
-  const int each = job.gpus_per_worker;
-  if (pool.slots_per_node < each * job.elastic.group) {
+  const int together = workers_together(job);
+  if (pool.slots_per_node / job.gpus_per_worker < together) {
     return "its nodes have " + counted(pool.slots_per_node, "slot") + ", and " +
-           (has_groups(job) ? "a group" : "a worker") + " needs " + grouped(each * job.elastic.group);
+           (together > 1 ? "a group" : "a worker") + " needs " + grouped(job.gpus_per_worker * together);
   }
   return "its price is above scaling.price_cap";
 }

@@ -156,7 +156,9 @@ std::vector<std::string> budget_evidence(const ClusterState& state, const Job& j
     if (known == state.budgets.end() || tenant->name == job.hold->tenant) continue;
     const BudgetAccount& account = known->second;
     const auto reached = in_force(account);
-    if (!reached) continue;
+    // One that shrinks jobs keeps none from going on.
+    const bool keeps = reached && (reached->action >= BudgetAction::kPause || job.hold->action == reached->action);
+    if (!keeps) continue;
     lines.push_back("besides, " + spent_text({.limit = account.budget.limit,
                                               .percent = reached->percent,
                                               .ends_unix = account.window_ends_us / 1'000'000,

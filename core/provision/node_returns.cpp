@@ -30,9 +30,9 @@ void NodeReturns::let_go(const PoolNode& mine) {
     const Duration left = std::max(Duration(), *mine.ends_at - turn_.now);
     return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});
   }
+  if (!is_idle(mine)) return;
   const auto staying = static_cast<int>(turn_.orders.staying_in(pool.spec).size());
-  const bool is_kept = staying <= turn_.wishes.least_of(pool) || turn_.orders.room().held().contains(mine.node);
-  if (!is_idle(mine) || is_kept) return;
+  if (staying <= turn_.wishes.least_of(pool) || turn_.orders.room().held().contains(mine.node)) return;
   if (is_joined_by_others(mine) || awaits_another(mine, pool)) return;
   turn_.orders.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
                      why_given_back(mine, pool, staying));
@@ -44,12 +44,13 @@ void NodeReturns::shrink(const NodePool& pool) {
   std::vector<const PoolNode*> nodes = turn_.orders.staying_in(pool.spec);
   auto staying = static_cast<int>(nodes.size());
   const auto coming = static_cast<int>(std::erase_if(nodes, [](const PoolNode* mine) { return mine->is_coming(); }));
+  if (staying - coming <= pool.spec.max) return;
   std::erase_if(nodes, [](const PoolNode* mine) { return mine->away_since.has_value(); });
   const auto held = [&](const PoolNode& mine) { return turn_.state.find_node(mine.node)->slots_held(); };
   std::sort(nodes.begin(), nodes.end(), [&](const PoolNode* one, const PoolNode* other) {
     return std::pair(held(*one), other->request) < std::pair(held(*other), one->request);
   });
-  const auto surplus = static_cast<std::size_t>(std::max(0, staying - coming - pool.spec.max));
+  const auto surplus = static_cast<std::size_t>(staying - coming - pool.spec.max);
   nodes.resize(std::min(nodes.size(), surplus));
   for (const PoolNode* mine : nodes) {
     empty(*mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying--, .max = pool.spec.max});

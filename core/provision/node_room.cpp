@@ -23,12 +23,16 @@ bool has_groups_by_type(const JobSpec& spec) {
 
 }  // namespace
 
+int workers_together(const JobSpec& spec) {
+  return has_groups_by_type(spec) ? 1 : spec.elastic.group;
+}
+
 int gang_of(const Job& job) {
   return job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.sizes.front();
 }
 
 bool suits(const Job& job, const PoolSpec& pool) {
-  const int least = has_groups_by_type(job.spec) ? 1 : job.spec.elastic.group;
+  const int least = workers_together(job.spec);
   const bool is_strict = job.spec.placement.exclusive || has_strict_topology(job.spec);
   return is_within_cap(job, pool.price_per_slot_hour) && pool.slots_per_node / job.spec.gpus_per_worker >= least &&
          (!is_choosy(job.spec) || (!is_strict && may_run_on(job, node_to_be(pool))));

@@ -105,6 +105,8 @@ class NodeRoom {
 
 // A node of this kind may hold the job's workers, and a whole group of them where a group has to be on one node.
 [[nodiscard]] bool suits(const Job& job, const PoolSpec& pool);
+// Workers of the job that a node of a pool must have room for, if it is to be of use to it.
+[[nodiscard]] int workers_together(const JobSpec& spec);
 // The workers that the job starts with, at least.
 [[nodiscard]] int gang_of(const Job& job);
 

@@ -26,7 +26,11 @@ export function keepDraft(store: Store): void {
     const { text, begun, before } = store.state.plan;
     if (text === last.text && begun === last.begun && before === last.before) return;
     last = { text, begun, before };
-    if (text === "" && before === null) sessionStorage.removeItem(kKey);
-    else sessionStorage.setItem(kKey, JSON.stringify(last));
+    try {
+      if (text === "" && before === null) sessionStorage.removeItem(kKey);
+      else sessionStorage.setItem(kKey, JSON.stringify(last));
+    } catch {
+      // There is no room for it: a reload loses what was written since.
+    }
   });
 }

@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -179,8 +180,9 @@ Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, cons
   if (!kept) return kept.error();
   auto text = given_token(options);
   const bool needs_token = !*kept || options.anew;
-  if (!text && needs_token) return text.error();
-  if (!text) text = std::string();  // its file has done its part, and may be gone
+  // The token's file has done its part, and may be gone.
+  if (!text && (needs_token || std::filesystem::exists(options.token_file))) return text.error();
+  if (!text) text = std::string();
   const bool joins = needs_token || (has_expired(**kept) && !text->empty());
   if (!joins) {
     TP_TRY(check_token(**kept, options, *text, state_dir));

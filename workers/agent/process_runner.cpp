@@ -43,7 +43,10 @@ void kill_leftovers(const ProcessRecord& record) {
 
 ProcessEnd not_started(WorkerId worker, const Error& why) {
   const bool settings = why.code == ErrorCode::kInvalidArgument || why.code == ErrorCode::kNotFound;
-  return {.worker = worker, .exit_code = settings ? kSettingsAreWrong : -1, .detail = why.message};
+  return {.worker = worker,
+          .exit_code = settings ? kSettingsAreWrong : -1,
+          .detail = why.message,
+          .agent_failed = !settings};
 }
 
 ProcessRunner::ProcessRunner(asio::io_context& io, std::function<void(const ProcessEnd&)> on_end)

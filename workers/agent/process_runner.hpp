@@ -26,8 +26,9 @@ struct ProcessEnd {
   WorkerId worker;
   int exit_code = -1;
   int signal = 0;
-  bool known = true;     // false: it ended while adopted and the kernel could not tell how
-  std::string detail{};  // why it never became its program; empty if it did
+  bool known = true;          // false: it ended while adopted and the kernel could not tell how
+  std::string detail{};       // why it never became its program; empty if it did
+  bool agent_failed = false;  // it never did, for want of what the agent needs, such as room on its disk
 };
 
 // The end of a worker whose program could not be started.

@@ -133,7 +133,8 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
     std::string line = text.substr(start);
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
     const std::size_t first = line.find_first_not_of(' ');
-    if (first != std::string::npos) {
+    const bool is_note = line.starts_with("tidepool: what " + worker.text() + " wrote");  // ours, by note()
+    if (first != std::string::npos && !is_note) {
       line = line.substr(first, line.find_last_not_of(' ') + 1 - first);
       line.resize(whole_utf8_length(line));
       return shortened_to(line, kDetailBytes);

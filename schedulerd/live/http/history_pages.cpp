@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// One request looks at no more than this many times its limit; what it may not see is skipped.
+// One request reads no more than this many times its limit; what it may not see is skipped.
 constexpr int kRoundsMax = 8;
 
 // Fills one page: `read` gives up to so many records from where it has come to, `show` renders one (null = not for this

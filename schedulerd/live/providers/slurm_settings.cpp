@@ -46,12 +46,30 @@ bool is_list_of_texts(const json& value) {
          std::all_of(value.begin(), value.end(), [](const json& entry) { return entry.is_string(); });
 }
 
-// The script runs its first line in place of itself.
+// Whether the shell takes it as one: lines end within quotes, or behind a backslash.
+bool is_one_command(std::string_view start) {
+  start = start.substr(0, start.find_last_not_of(" \r\n\t") + 1);
+  char quote = 0;
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    const char c = start[i];
+    if (c == '\\' && quote != '\'') {
+      ++i;
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (quote == 0 && c == '\n') {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The script runs its first command in place of itself.
 void check_start(const std::string& start, ObjectReader& in) {
-  const auto last = start.find_last_not_of(" \r\n\t");
-  if (last == std::string::npos || start.find('\n') > last) return;
+  if (is_one_command(start)) return;
   in.fail("settings", "Invalid",
-          "has a \"start\" of several lines, of which only the first would run: write one command, such as "
+          "has a \"start\" of several commands, of which only the first would run: write one, such as "
           "sh -c \"module load cuda && exec agentd join ...\"");
 }
 

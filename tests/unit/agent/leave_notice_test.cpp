@@ -98,7 +98,8 @@ TEST_CASE("an answer that is none is told in few bytes, with what to write") {
   test::TemporaryFolder folder;
   std::vector<std::string> troubles;
   NoticeFiles files(io, {.on_answer = [](WorkerId, const api::AnswerMessage&) { FAIL("it is no answer"); },
-                         .on_trouble = [&](WorkerId, const std::string& what) { troubles.push_back(what); }});
+                         .on_bad_answer = [&](WorkerId, const std::string& what) { troubles.push_back(what); },
+                         .on_trouble = [](WorkerId, const std::string&) { FAIL("the notice is written"); }});
   files.tell(kWorker, folder.path(), {.decision = DecisionId(7), .reason = "Preempted", .in_ms = 1'000});
   std::string letters;
   while (letters.size() < 3'000) letters += "ä";
@@ -116,6 +117,7 @@ TEST_CASE("the newest whole line of the answer file counts once, and a newer not
   test::TemporaryFolder folder;
   std::vector<api::AnswerMessage> said;
   NoticeFiles files(io, {.on_answer = [&](WorkerId, const api::AnswerMessage& answer) { said.push_back(answer); },
+                         .on_bad_answer = [](WorkerId, const std::string&) {},
                          .on_trouble = [](WorkerId, const std::string&) {}});
   const auto write = [&](const std::string& text) {
     std::ofstream(NoticeFiles::answer_in(folder.path()), std::ios::app) << text;
@@ -147,6 +149,7 @@ TEST_CASE("the newest whole line of the answer file counts once, and a newer not
   // Written while the agent was started anew: the next one is told of the same notice.
   write("{\"answer\":\"saving\"}\n");
   NoticeFiles next(io, {.on_answer = [&](WorkerId, const api::AnswerMessage& answer) { said.push_back(answer); },
+                        .on_bad_answer = [](WorkerId, const std::string&) {},
                         .on_trouble = [](WorkerId, const std::string&) {}});
   files.forget(WorkerId(2), folder / "other");
   next.tell(kWorker, folder.path(), {.decision = DecisionId(8), .reason = "Preempted", .in_ms = 900, .answers = 1});

@@ -162,6 +162,29 @@ TEST_CASE(
   CHECK_FALSE(bench.state.lives(kW1));
 }
 
+TEST_CASE("that a program of before was killed while no daemon listened is told to the next one, once") {
+  AgentBench bench;
+  (void)bench.join();
+  (void)bench.order(order_of(kW1));
+  (void)bench.order(api::ToWorkerOrder{kW1, generation(1, {kW1})});
+  (void)bench.order(api::ToWorkerOrder{kW1, addresses(1)});
+  (void)bench.order(api::ToWorkerOrder{kW1, generation(2, {kW1})});
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.tell(WorkerEnded{.worker = kW1, .signal = SIGKILL});
+  const auto ends_told = [&] {
+    int told = 0;
+    for (const SendToDaemon& sent : all<SendToDaemon>(bench.join())) {
+      const auto* report = std::get_if<api::FromWorkerReport>(&sent.message);
+      const auto* ended = report == nullptr ? nullptr : std::get_if<api::EndedMessage>(&report->message);
+      told += ended != nullptr && ended->generation == 1 ? 1 : 0;
+    }
+    return told;
+  };
+  CHECK(ends_told() == 1);
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(ends_told() == 0);
+}
+
 TEST_CASE("each rank finds torchrun's environment around it") {
   const std::vector<std::string> blobs = {to_blob({.node = "a", .host = "10.0.0.1", .port = 20'001, .slots = {3}}),
                                           to_blob({.node = "b", .host = "10.0.0.2", .slots = {0}}),

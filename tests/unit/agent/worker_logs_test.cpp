@@ -69,6 +69,13 @@ TEST_CASE("what the agent has to say of a worker is a line of its own in the log
   CHECK(log.read(0).data == "step 1\ntidepool: no length\ntidepool: no answer\nstep 2\n");
 }
 
+TEST_CASE("what the agent has noted of a worker's files is not its last output") {
+  const Logged log;
+  log.write("step 1\n");
+  log.logs.note(kLogged, "what " + kLogged.text() + " wrote in its answer file is no answer");
+  CHECK(log.logs.last_line(kLogged) == "step 1");
+}
+
 TEST_CASE("a negative offset counts from the end, and no offset leads outside") {
   const Logged log;
   log.write("abcdef");

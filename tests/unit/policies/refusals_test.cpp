@@ -59,7 +59,7 @@ struct AskingPool : policies::cluster::VictimPool {
     return jobs;
   }
   void answer(JobId job, NoticeAnswer what, std::int64_t number = 1, std::size_t rank = 0) {
-    const WorkerId worker = story.job(job).membership.members.at(rank);
+    const WorkerId worker = story.job(job).membership.workers.at(rank);
     story.learn(core::NoticeAnswered{worker, story.worker(worker).notice.value().decision, number, what, {}});
   }
   [[nodiscard]] std::string told(JobId id) { return core::sentence(story.job(id).verdict.reason); }

@@ -306,6 +306,23 @@ TEST_CASE("what a tenant has borrowed while others waited counts against it late
   CHECK(pool.plan("speech").loan == 0);
 }
 
+TEST_CASE("what a tenant had used before it has jobs again is no loan") {
+  SharedPool pool({{.name = "vision"}, {.name = "speech"}});
+  const JobId first = pool.running("vision", 8);
+  pool.story.pass(Duration::seconds(24 * 3600));
+  pool.story.steps(first, 1);
+  pool.end(first);
+  (void)pool.running("speech", 8);
+  pool.story.pass(Duration::seconds(6 * 3600));
+  pool.story.decide();
+  (void)pool.submit(SharedPool::spec("vision", 1));
+  pool.story.decide();
+  const Duration used = pool.story.state().tenant_uses.at("vision").slot_time;
+  CHECK(used > Duration::seconds(7 * 24 * 3600));
+  CHECK(pool.plan("vision").counted_use == used);
+  CHECK(pool.plan("vision").loan == 0);
+}
+
 TEST_CASE("jobs that would keep slots for good start within their tenant's guarantee only") {
   SharedPool pool({{.name = "vision", .guarantee = 3}, {.name = "speech", .guarantee = 4}});
   core::JobSpec firm = SharedPool::spec("vision", 2);

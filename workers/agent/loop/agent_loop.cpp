@@ -164,8 +164,11 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                     .on_trouble = troubles_.as_handler()}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
-      notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
-                     .on_trouble = [this](WorkerId id, const std::string& what) { on_bad_line(id, "answers", what); }}),
+      notices_(io_,
+               {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
+                .on_bad_answer = [this](WorkerId id, const std::string& what) { on_bad_line(id, "answers", what); },
+                .on_trouble = [this](WorkerId id,
+                                     const std::string& what) { troubles_.warn("the notice of " + id.text(), what); }}),
       lengths_(io_, {.on_length = [this](WorkerId id, api::ReadyMessage told) { feed(WorkerSaid{id, told}); },
                      .on_trouble = [this](WorkerId id, const std::string& what) { on_bad_line(id, "length", what); }}),
       states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
@@ -268,6 +271,7 @@ WorkerRooms::Told Loop::end_of(const WorkerEnded& fact) {
 
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
+  fact.agent_failed = end.agent_failed;
   fact.detail = end.known ? logs_.last_output(end.worker) : "exited while adopted; exit code unknown";
   if (!end.detail.empty()) fact.detail = end.detail;
   // What it said before it ended comes first: `finished` before its exit.
@@ -310,8 +314,9 @@ void Loop::tell_start(const api::StartWorker& order, const Status& status) {
   }
   job_has_left(order.worker);
   const ProcessEnd end = not_started(order.worker, status.error());
+  if (end.agent_failed) lengths_.forget(order.worker);  // else it may wait for its next program
   feed(WorkerEnded{
-      .worker = end.worker, .exit_code = end.exit_code, .detail = end.detail, .agent_failed = end.exit_code < 0});
+      .worker = end.worker, .exit_code = end.exit_code, .detail = end.detail, .agent_failed = end.agent_failed});
 }
 
 void Loop::carry_out(const OfferProgramAddress& action) {

@@ -97,9 +97,9 @@ void NoticeFiles::hear(WorkerId worker, const std::string& line) {
   told.read = line;
   const auto written = answer_of_line(line);
   if (!written) {
-    return handlers_.on_trouble(worker, "what " + worker.text() + " wrote in its answer file is no answer: " +
-                                            cut_to(written.error().message, kToldOfLine) +
-                                            R"(; write a line such as {"answer": "saving"})");
+    return handlers_.on_bad_answer(worker, "what " + worker.text() + " wrote in its answer file is no answer: " +
+                                               cut_to(written.error().message, kToldOfLine) +
+                                               R"(; write a line such as {"answer": "saving"})");
   }
   const std::int64_t needs = std::clamp<std::int64_t>(written->until_unix_ms - unix_ms_now(), 0, kNeedsMostMs);
   handlers_.on_answer(worker, {.decision = told.decision,

@@ -18,7 +18,8 @@ class NoticeFiles {
  public:
   struct Handlers {
     std::function<void(WorkerId, api::AnswerMessage)> on_answer;
-    std::function<void(WorkerId, const std::string& sentence)> on_trouble;
+    std::function<void(WorkerId, const std::string& sentence)> on_bad_answer;
+    std::function<void(WorkerId, const std::string& sentence)> on_trouble;  // the agent's: no notice can be written
   };
   NoticeFiles(boost::asio::io_context& io, Handlers handlers);
 

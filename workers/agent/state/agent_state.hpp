@@ -25,7 +25,7 @@
 
 namespace tidepool::agent {
 
-// Workers that have ended whose outcome an agent knows, in memory and on disk, however long it runs.
+// Workers that have ended whose outcome an agent knows, however long it runs.
 inline constexpr std::size_t kOutcomesKept = 100'000;
 
 // What the state directory remembers of earlier runs.

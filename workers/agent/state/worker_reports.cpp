@@ -156,9 +156,13 @@ void AgentState::forgive_own_pause(Instant now) {
   }
 }
 
-// Where a restartable worker stands is said again when a daemon listens.
+// Where a restartable worker stands is said again when a daemon listens, but not how a program of before has ended.
 void AgentState::say(WorkerId worker, api::FromWorker message) {
-  send(api::FromWorkerReport{.worker = worker, .message = std::move(message)});
+  const auto found = living_.find(worker);
+  const bool stands = found == living_.end() || !found->second.restartable || found->second.restartable->ended();
+  api::FromWorkerReport report{.worker = worker, .message = std::move(message)};
+  if (std::holds_alternative<api::EndedMessage>(report.message) && !stands) return forward(std::move(report));
+  send(std::move(report));
 }
 
 }  // namespace tidepool::agent

@@ -210,7 +210,7 @@ TEST_CASE("a pool's configuration is complete, or every mistake in it is told") 
   }
 }
 
-TEST_CASE("a pilot's start is one line, because its script would run no other") {
+TEST_CASE("a pilot's start is one command, because its script would run no other") {
   const auto told = [](const std::string& start) {
     std::vector<FieldError> findings;
     auto pools = nlohmann::json::parse(R"({"list": [{"name": "s", "provider": "slurm", "slots_per_node": 1, "max": 1,
@@ -220,8 +220,11 @@ TEST_CASE("a pilot's start is one line, because its script would run no other") 
     return findings.empty() ? std::string() : findings.front().message;
   };
   CHECK(told("agentd join --name {name}\n") == "");
+  CHECK(told("agentd join \\\n  --name {name}\n") == "");
+  CHECK(told("sh -c '\nmodule load cuda\nexec agentd join'\n") == "");
+  CHECK(told("sh -c \"\nmodule load \\\"cuda\\\"\nexec agentd join\"") == "");
   CHECK_THAT(told("module load cuda\nagentd join --name {name}\n"),
-             Catch::Contains("several lines, of which only the first would run"));
+             Catch::Contains("several commands, of which only the first would run"));
 }
 
 }  // namespace tidepool::test
