@@ -31,7 +31,7 @@ namespace tidepool::live::http {
 [[nodiscard]] std::string job_text(const nlohmann::json& rendered, const std::string& file);
 
 // Workers that it has once the change that is under way is done.
-[[nodiscard]] int size_to_be(const core::Job& job);
+[[nodiscard]] int target_size_of(const core::Job& job);
 // The newest forecast of the job; null: there is none, or it says nothing of the job any more. `why`: the reason that
 // the job has now (core::current_reason), which a caller that tells it, too, has worked out already.
 [[nodiscard]] const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job,

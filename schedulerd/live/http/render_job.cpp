@@ -169,7 +169,7 @@ json render_job_to_all(const Published& seen, const core::Job& job, const std::s
   out["started_at"] = instant_or_null(seen, job.started_at);
   out["finished_at"] = instant_or_null(seen, job.phase.ended_at());
   out["size"] = job.size();
-  out["target_size"] = size_to_be(job);
+  out["target_size"] = target_size_of(job);
   out["pinned_size"] = job.requests.pinned_size > 0 ? json(job.requests.pinned_size) : json(nullptr);
   out["min"] = job.spec.elastic.min;
   out["max"] = job.spec.elastic.max;
@@ -232,7 +232,7 @@ json render_waits(const SeenBy& seen_by, const core::Job& job, const core::Reaso
 
 }  // namespace
 
-int size_to_be(const core::Job& job) {
+int target_size_of(const core::Job& job) {
   return job.phase.transition() ? job.phase.transition()->to_size : job.size();
 }
 

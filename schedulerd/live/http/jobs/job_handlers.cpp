@@ -87,10 +87,10 @@ HttpResponse dry_answer(Rest& rest, const PreviewedSubmit& preview, const Caller
 // Of the job as it is, with its wish and what the engine makes of it now.
 HttpResponse dry_resize_answer(Rest& rest, const PreviewedSubmit& preview, const Call& call, int size) {
   const core::Job& before = *call.seen->state.find_job(preview.job);
-  const int to = size_to_be(*preview.picture->state.find_job(preview.job));
+  const int to = target_size_of(*preview.picture->state.find_job(preview.job));
   const SeenBy seen_by{*preview.picture, call.caller, rest.service().history()};
   json changed = {{"pinned_size", size == 0 ? json(nullptr) : json(size)},
-                  {"decision", render_decided(preview, seen_by, to != size_to_be(before), to)}};
+                  {"decision", render_decided(preview, seen_by, to != target_size_of(before), to)}};
   if (size > 0) changed["target_size"] = size;
   const std::string would =
       size == 0 ? "leave the size to the policy again" : "be held at " + core::counted(size, "worker");
