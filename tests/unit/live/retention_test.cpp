@@ -202,7 +202,7 @@ TEST_CASE("brief lists of events leave out how far jobs are and audits that foun
     event.data = data;
     REQUIRE(journal->append(std::vector{event}).ok());
   }
-  REQUIRE(journal->commit(at(1)).ok());
+  REQUIRE(journal->commit(at(std::int64_t{1})).ok());
   auto history = SqliteHistory::open(dir / "j.db");
   REQUIRE(history.ok());
   const auto read = [&](const EventQuery& query) {
