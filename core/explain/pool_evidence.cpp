@@ -2,6 +2,7 @@
 
 #include "base/byte_size.hpp"
 #include "core/provision/node_room.hpp"
+#include "core/provision/spot_share.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/worker_groups.hpp"
@@ -65,20 +66,6 @@ void add_unsuited(const ClusterState& state, const Job& job, std::vector<std::st
   }
 }
 
-struct PoolSize {
-  int spot = 0;
-  int all = 0;
-};
-PoolSize size_of(const NodePools& pools) {
-  PoolSize size;
-  for (const auto& [name, pool] : pools.pools) {
-    const int nodes = pools.count(name);
-    size.all += nodes;
-    if (pool.spec.spot) size.spot += nodes;
-  }
-  return size;
-}
-
 // "pool gpu has 1 node of 2 slots and may have 4 nodes"
 std::string bounds(const ClusterState& state, const NodePool& pool) {
   const std::string& name = pool.spec.name;
@@ -91,16 +78,17 @@ std::string bounds(const ClusterState& state, const NodePool& pool) {
 
 // "pool spot gets no node alone: spot_share is 0.7, and 0 of 0 nodes of pools are of spot pools"
 std::string share_used(const NodePools& pools, const std::string& name) {
-  const PoolSize size = size_of(pools);
+  const PoolNodeCounts counts = count_nodes(pools);
   return "pool " + name + " gets no node alone: spot_share is " + decimal(pools.spot_share) + ", and " +
-         grouped(size.spot) + " of " + counted(size.all, "node") + " of pools are of spot pools";
+         grouped(counts.spot) + " of " + counted(counts.all, "node") + " of pools are of spot pools";
 }
 
 }  // namespace
 
 bool spot_share_binds(const NodePools& pools, const PoolSpec& spec) {
-  const PoolSize size = size_of(pools);
-  return spec.spot && pools.spot_share < 1 && size.spot + 1 > pools.spot_share * (size.all + 1);
+  PoolNodeCounts counts = count_nodes(pools);
+  counts.add(spec, 1);
+  return spec.spot && counts.exceed(pools.spot_share);
 }
 
 std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job) {

@@ -30,7 +30,11 @@ bool is_being_preempted(const Job& job) {
 }
 
 NodeOrders::NodeOrders(const ClusterState& state, Instant now)
-    : state_(state), now_(now), room_(state), next_request_(state.pools.next_request) {
+    : state_(state),
+      now_(now),
+      room_(state),
+      next_request_(state.pools.next_request),
+      counts_(count_nodes(state.pools)) {
   for (const auto& [name, pool] : state.pools.pools) by_price_.push_back(&pool);
   std::sort(by_price_.begin(), by_price_.end(), [](const NodePool* one, const NodePool* other) {
     return std::tie(one->spec.price_per_slot_hour, one->spec.name) <
@@ -46,6 +50,7 @@ void NodeOrders::order(NodeIntent intent, const Reason& reason) {
 void NodeOrders::create(const PoolSpec& spec, const Reason& reason) {
   order(CreateNodeIntent{.pool = spec.name, .request = next_request_++, .name = free_name(spec.name)}, reason);
   ++created_[spec.name];
+  counts_.add(spec, 1);
   room_.add(spec, 1);
 }
 
@@ -184,13 +189,7 @@ int NodeOrders::within_spot_share(const NodePool& pool, int nodes) const {
 }
 
 bool NodeOrders::is_beyond_spot_share(int spot, int nodes) const {
-  if (state_.pools.spot_share >= 1) return false;
-  int all = nodes;
-  for (const NodePool* any : by_price_) {
-    all += count(any->spec);
-    if (any->spec.spot) spot += count(any->spec);
-  }
-  return spot > state_.pools.spot_share * all;
+  return PoolNodeCounts{.spot = counts_.spot + spot, .all = counts_.all + nodes}.exceed(state_.pools.spot_share);
 }
 
 std::string NodeOrders::free_name(const std::string& pool) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/provision/node_room.hpp"
+#include "core/provision/spot_share.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
 
@@ -89,6 +90,7 @@ class NodeOrders {
   std::vector<const NodePool*> by_price_;
   std::vector<PlannedNode> planned_;
   std::map<std::string, int> created_;  // by this decision, by pool
+  PoolNodeCounts counts_;               // of all pools, with these
   std::set<std::string> names_;         // given to them
   std::set<NodeRequest> ordered_;       // that it asks for, or that go by it
 };

@@ -1,0 +1,27 @@
+// How many nodes pools have, and how many of them are of spot pools: what NodePools::spot_share bounds.
+#pragma once
+
+#include "core/state/node_pools.hpp"
+
+namespace tidepool::core {
+
+struct PoolNodeCounts {
+  int spot = 0;
+  int all = 0;
+
+  void add(const PoolSpec& spec, int nodes) {
+    all += nodes;
+    if (spec.spot) spot += nodes;
+  }
+  // `share`: from 0 to 1.
+  [[nodiscard]] bool exceed(double share) const { return spot > share * all; }
+};
+
+// Of all pools, with nodes that are asked for and those on their way out.
+[[nodiscard]] inline PoolNodeCounts count_nodes(const NodePools& pools) {
+  PoolNodeCounts counts;
+  for (const auto& [name, pool] : pools.pools) counts.add(pool.spec, pools.count(name));
+  return counts;
+}
+
+}  // namespace tidepool::core
