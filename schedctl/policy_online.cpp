@@ -74,8 +74,8 @@ bool is_path(const std::string& word) {
 // The policy's name at the daemon; a path is sent first, and `asked.version` becomes its version.
 std::string at_daemon(Session& session, Asked& asked) {
   if (!is_path(asked.policy)) return asked.policy;
-  if (is_folder(asked.policy) && !asked.version.empty())
-    return asked.policy;  // a stored version is meant, whatever lies here
+  // A stored version is meant, whatever lies here.
+  if (is_folder(asked.policy) && !asked.version.empty()) return asked.policy;
   if (!asked.version.empty()) fail(kExitUsage, "--version goes with the name of a policy, not with a path");
   const host::PolicyFile file = open_policy(asked.policy);
   const json stored = session.send({.method = "POST",

@@ -13,8 +13,7 @@ constexpr const char* kAskForToken = "ask an admin for a new one: schedctl node 
 
 std::string again(const std::string& node) {
   return "; to let this machine in again, make a new token (schedctl node token create) and run, with its other "
-         "options "
-         "as before: agentd join --anew --token TOKEN --name " +
+         "options as before: agentd join --anew --token TOKEN --name " +
          node;
 }
 

@@ -32,8 +32,9 @@ Result<Page> read_page(const Call& call, std::string_view list) {
   const auto cursor = call.request.query.find("cursor");
   if (cursor == call.request.query.end()) return page;
   const std::string prefix = std::string(list) + ".";
-  if (cursor->second.starts_with(prefix))
+  if (cursor->second.starts_with(prefix)) {
     page.after = parse_number<std::uint64_t>(cursor->second.substr(prefix.size()));
+  }
   if (page.after) return page;
   return invalid_argument("cursor must be a next_cursor of this same list");
 }

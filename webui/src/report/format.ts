@@ -23,7 +23,7 @@ export function timeText(seconds: number): string {
   return `${trimmed(seconds)} s`;
 }
 
-// A stroke of its own beside the colour, for whoever cannot tell colours apart.
+// A stroke of its own beside the colour, for people who cannot tell colours apart.
 const kDashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [6, 2, 2, 2]];
 
 // From the ninth curve on colours come again, each with another stroke than before.
