@@ -55,7 +55,28 @@ class Tree {
     return shares;
   }
 
+  // Requires: nothing is wanted.
+  [[nodiscard]] std::vector<std::int64_t> most_held(std::int64_t slots) const {
+    std::vector<std::int64_t> most(nodes_.size(), 0);
+    const auto bound = [&](std::size_t parent, std::int64_t above) {
+      std::int64_t unlent = 0;
+      for (const std::size_t i : children_of(parent)) unlent += wishes_[i].set_aside;
+      for (const std::size_t i : children_of(parent)) {
+        const TenantNode& node = nodes_[i];
+        const std::int64_t lent = std::max<std::int64_t>(above - unlent + wishes_[i].set_aside, node.guarantee);
+        most[i] = std::min({above, lent, most_borrowed(node)});
+      }
+    };
+    bound(nodes_.size(), slots);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) bound(i, most[i]);
+    return most;
+  }
+
  private:
+  [[nodiscard]] static std::int64_t most_borrowed(const TenantNode& node) {
+    return node.borrow ? std::int64_t{node.guarantee} + *node.borrow : std::int64_t{std::numeric_limits<int>::max()};
+  }
+
   // The pool stands behind the last node.
   [[nodiscard]] std::size_t index_of_parent(std::size_t i) const {
     return nodes_[i].parent < 0 ? nodes_.size() : static_cast<std::size_t>(nodes_[i].parent);
@@ -83,11 +104,9 @@ class Tree {
       loan += wishes_[child].loan;
       kept_below += wishes_[child].set_aside;
     }
-    const std::int64_t most =
-        node.borrow ? std::int64_t{node.guarantee} + *node.borrow : std::int64_t{std::numeric_limits<int>::max()};
     const std::int64_t unlent = node.lend ? std::int64_t{node.guarantee} - *node.lend : 0;
     Wish& wish = wishes_[i];
-    wish.wanted = static_cast<int>(std::min(wanted, most));
+    wish.wanted = static_cast<int>(std::min(wanted, most_borrowed(node)));
     wish.loan = loan;
     wish.set_aside = static_cast<int>(std::clamp(std::max({std::int64_t{wish.wanted}, unlent, kept_below}),
                                                  std::int64_t{0}, std::int64_t{node.guarantee}));
@@ -159,6 +178,11 @@ std::vector<bool> leaves_of(const std::vector<TenantNode>& nodes) {
 
 std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots) {
   return Tree(std::move(nodes)).share_out(std::max(0, slots));
+}
+
+std::vector<std::int64_t> most_held(std::vector<TenantNode> nodes, int slots) {
+  for (TenantNode& node : nodes) node.wanted = 0;
+  return Tree(std::move(nodes)).most_held(std::max(0, slots));
 }
 
 struct ChangingShares::Impl {

@@ -39,7 +39,12 @@ struct TenantNode {
 // By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.
 [[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots);
 
-// The same where leaves come to want something else one by one: what one has is worked out along its way to the pool.
+// By node, in slots: the most that it may hold whatever is wanted: what it may borrow, and what the others do not lend;
+// at least its guarantee, as far as its parent may hold that. `slots` as above.
+[[nodiscard]] std::vector<std::int64_t> most_held(std::vector<TenantNode> nodes, int slots);
+
+// What entitlements() says where leaves come to want something else one by one: what one has is worked out along its
+// way to the pool.
 class ChangingShares {
  public:
   ChangingShares(std::vector<TenantNode> nodes, int slots);

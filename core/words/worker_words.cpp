@@ -62,6 +62,10 @@ std::string text_of(const Preempted& why) {
   }
   return why.for_job ? "preempted for " + why.for_job.text() + by_rule(why.rule) : "preempted by its policy";
 }
+std::string text_of(const OverTenantLimit& why) {
+  return "preempted: tenant " + why.word + " may hold " + counted(why.most, "slot") +
+         ", and the plan gives them to other jobs";
+}
 std::string text_of(const MovedForType& why) {
   return "moving " + why.worker.text() + " to slots of another type for " + why.for_job.text() + ", which has waited " +
          waiting_time(why.waited.to_seconds()) + "; the moves cost " + decimal(why.cost_s) + " slot-seconds";

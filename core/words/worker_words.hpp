@@ -18,6 +18,7 @@ namespace tidepool::core::reason {
 [[nodiscard]] std::string text_of(const ParkTimeout& why);
 [[nodiscard]] std::string text_of(const EndTimeout& why);
 [[nodiscard]] std::string text_of(const Preempted& why);
+[[nodiscard]] std::string text_of(const OverTenantLimit& why);
 [[nodiscard]] std::string text_of(const MovedForType& why);
 [[nodiscard]] std::string text_of(const MovedTogether& why);
 [[nodiscard]] std::string text_of(const MovedForRoom& why);

@@ -9,6 +9,7 @@
 
 #include "core/decide/claimants.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/decide/reconcile/holding_limits.hpp"
 #include "core/decide/reconcile/line_order.hpp"
 #include "core/decide/reconcile/node_claims.hpp"
 #include "core/decide/reconcile/node_clearing.hpp"
@@ -109,7 +110,10 @@ class Reconciler {
 
   void order_victims() { victims_.spare_unsaved(); }
 
-  void keep_running() { victims_.keep_the_others(); }
+  void keep_running() {
+    keep_to_holding_limits(draft_, victims_);
+    victims_.keep_the_others();
+  }
 
   // Once all slots are handed out: which jobs did not start, and why.
   void record_pending_reasons() {

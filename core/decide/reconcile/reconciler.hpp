@@ -9,7 +9,8 @@
 //
 // Its parts: line_order.hpp (who comes first), victims.hpp (who may give way), preemption.hpp and room_on_nodes.hpp
 // (room that they make), node_claims.hpp (jobs that ask for particular nodes), node_clearing.hpp (nodes that others
-// leave for a gang) and pending_reasons.hpp (what those lack that wait).
+// leave for a gang), holding_limits.hpp (jobs that leave because of what their tenant may hold) and pending_reasons.hpp
+// (what those lack that wait).
 //
 // Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. One
 // that waits for slots where its state lies holds up no other. While a job that asks for a type of slot waits, no job

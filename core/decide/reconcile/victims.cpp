@@ -241,6 +241,16 @@ void Victims::ask(const TargetedJob& victim, JobId claimant) {
   draft_.conclude(job, AskIntent{.job = job.id, .for_job = claimant}, why, draft_.planned_target(job));
 }
 
+bool Victims::may_leave_unclaimed(const Job& job) {
+  return can_change(draft_, job) && !ends_soon(job, draft_.now()) && !why_kept(job);
+}
+
+void Victims::end_unclaimed(const Job& job, const Reason& reason) {
+  preempt(draft_, job, reason, draft_.planned_target(job));
+  std::erase_if(jobs_, [&](const TargetedJob& each) { return each.job == &job; });
+  forget_sums();
+}
+
 void Victims::keep_the_others() {
   for (const auto& [job, target] : jobs_) {
     const auto kept = why_kept(*job);

@@ -61,6 +61,10 @@ class Victims {
   void take(const std::vector<TargetedJob>& chosen, const SlotsFor& claim);
   [[nodiscard]] std::vector<TargetedJob> to_ask(const std::vector<TargetedJob>& chosen, const SlotsFor& claim);
   [[nodiscard]] std::optional<Instant> refused_until(const Job& victim, const SlotsFor& claim);
+  // It may give way though no claim needs its slots: no rule spares it, nor any limit.
+  [[nodiscard]] bool may_leave_unclaimed(const Job& job);
+  // Preempts it for no other job. Requires: may_leave_unclaimed().
+  void end_unclaimed(const Job& job, const Reason& reason);
   // Jobs that were not preempted keep their slots for now.
   void keep_the_others();
 

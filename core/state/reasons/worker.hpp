@@ -172,6 +172,14 @@ struct Preempted {
     at("for_job", self.for_job), at("restarts", self.restarts), at("rule", self.rule);
   }
 };
+// Its tenant, or one above it, may hold no more slots (docs/fairness.md), and the plan gives them to other jobs.
+struct OverTenantLimit {
+  int most = 0;           // slots that the tenant may hold
+  std::string word = {};  // the tenant
+  static constexpr Traits kTraits{"OverTenantLimit", ReasonCategory::kWorker};
+  bool operator==(const OverTenantLimit&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("most", self.most); }
+};
 // Workers of the job, which are on more nodes than they need, go to other slots, so that they are on fewer.
 struct MovedTogether {
   int workers = 0;  // that move

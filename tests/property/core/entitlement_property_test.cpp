@@ -70,6 +70,27 @@ TEST_CASE("in any tree guarantees come first, nothing is wasted, and what is lef
   });
 }
 
+TEST_CASE("no tenant is entitled to more than it may hold, and one that alone wants slots has as many as that") {
+  for_each_seed("most held", 10, [](std::uint64_t, Rng& rng) {
+    int reached = 0;
+    for (int i = 0; i < 1'000; ++i) {
+      const TenantWorld world = random_world(rng);
+      if (sum_of_guarantees(world) > world.slots) continue;
+      const std::vector<std::int64_t> most = core::most_held(world.nodes, world.slots);
+      for (std::size_t at = 0; at < most.size(); ++at) REQUIRE(world.shares[at] <= most[at]);
+      const std::size_t leaf = rng.below(world.nodes.size());
+      if (!world.is_leaf(leaf)) continue;
+      std::vector<core::TenantNode> alone = world.nodes;
+      for (core::TenantNode& node : alone) node.wanted = 0;
+      alone[leaf].wanted = 1'000;
+      alone[leaf].weight = 1;
+      REQUIRE(core::entitlements(alone, world.slots)[leaf] == most[leaf]);
+      ++reached;
+    }
+    REQUIRE(reached > 0);
+  });
+}
+
 TEST_CASE("planted: a division that is off by one slot is seen, whichever law it breaks") {
   int sums = 0;
   int guarantees = 0;
