@@ -128,10 +128,9 @@ std::string authority_of(Endpoint& endpoint, const std::string& fingerprint) {
       return known.ok() && *known == fingerprint;
     });
     if (shown.empty()) {
-      fail(kExitApi, "the daemon at " + endpoint.url +
-                         " is not trusted: none of the certificates that it shows has the "
-                         "fingerprint " +
-                         fingerprint);
+      fail(kExitNoDaemon, "the daemon at " + endpoint.url +
+                              " is not trusted: none of the certificates that it shows has the fingerprint " +
+                              fingerprint);
     }
     return shown;
   }

@@ -40,7 +40,10 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
     def test_help_says_how_commands_end_and_where_options_of_all_of_them_stand(self):
-        self.assertIn("Exit codes: 0 done; 1 the answer is no", " ".join(self.run_ctl("--help")[1].split()))
+        shown = " ".join(self.run_ctl("--help")[1].split())
+        self.assertIn("Exit codes: 0 done; 1 the answer is no", shown)
+        self.assertIn("3 the daemon refuses, as where it knows no such job; ", shown)
+        self.assertIn("; 5 no daemon answers; 130 Ctrl-C", shown)
         for words in (("ls",), ("node", "token", "create")):
             self.assertIn("such as -o json and --url: schedctl --help", self.run_ctl(*words, "--help")[1])
         self.assertIn("the folder to make", self.run_ctl("policy", "new", "--help")[1])
