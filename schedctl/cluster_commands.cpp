@@ -54,7 +54,8 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
   command->add_option("job", given->job, "only those about this job")->check(not_empty());
   command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
   command->add_flag("--all", given->all,
-                    "list repeated rows one by one; without it those that differ in their time only are one row");
+                    "list each job that a decision leaves as it is, and repeated rows one by one; without it such jobs "
+                    "are counted, and rows that differ in their time only are one");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string job = given->job.empty() ? "" : session.job_id(given->job);
