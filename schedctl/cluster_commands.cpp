@@ -288,7 +288,7 @@ void add_node_commands(CLI::App& app, Chosen& chosen) {
 }  // namespace
 
 void add_cluster_commands(CLI::App& app, Chosen& chosen) {
-  add_list(app, chosen, {"nodes", "List nodes and their slots", "/v1/nodes", nodes_table});
+  add_nodes_command(app, chosen);
   add_node_commands(app, chosen);
   add_decisions(app, chosen);
   CLI::App* policy =
