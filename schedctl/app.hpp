@@ -32,6 +32,7 @@ void add_logs_command(CLI::App& app, Chosen& chosen);         // logs
 void add_trace_command(CLI::App& app, Chosen& chosen);        // trace
 void add_cluster_commands(CLI::App& app, Chosen& chosen);     // nodes drain cordon decisions policy token
 void add_node_trust_commands(CLI::App& app, Chosen& chosen);  // node token, node revoke
+void add_nodes_command(CLI::App& app, Chosen& chosen);
 void add_pools_command(CLI::App& app, Chosen& chosen);
 void add_maintenance_command(CLI::App& app, Chosen& chosen);
 void add_price_commands(CLI::App& app, Chosen& chosen);   // prices

@@ -54,7 +54,8 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
   command->add_option("job", given->job, "only those about this job")->check(not_empty());
   command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
   command->add_flag("--all", given->all,
-                    "list repeated rows one by one; without it those that differ in their time only are one row");
+                    "list each job that a decision leaves as it is, and repeated rows one by one; without it such jobs "
+                    "are counted, and rows that differ in their time only are one");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string job = given->job.empty() ? "" : session.job_id(given->job);
@@ -128,10 +129,9 @@ std::string authority_of(Endpoint& endpoint, const std::string& fingerprint) {
       return known.ok() && *known == fingerprint;
     });
     if (shown.empty()) {
-      fail(kExitApi, "the daemon at " + endpoint.url +
-                         " is not trusted: none of the certificates that it shows has the "
-                         "fingerprint " +
-                         fingerprint);
+      fail(kExitNoDaemon, "the daemon at " + endpoint.url +
+                              " is not trusted: none of the certificates that it shows has the fingerprint " +
+                              fingerprint);
     }
     return shown;
   }
@@ -288,7 +288,7 @@ void add_node_commands(CLI::App& app, Chosen& chosen) {
 }  // namespace
 
 void add_cluster_commands(CLI::App& app, Chosen& chosen) {
-  add_list(app, chosen, {"nodes", "List nodes and their slots", "/v1/nodes", nodes_table});
+  add_nodes_command(app, chosen);
   add_node_commands(app, chosen);
   add_decisions(app, chosen);
   CLI::App* policy =

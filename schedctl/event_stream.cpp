@@ -86,7 +86,7 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
     HttpReply reply;
     try {
       reply = client.stream(
-          "/v1/events/stream?after=" + std::to_string(reading.after()),
+          "/v1/events/stream?after=" + std::to_string(reading.after()) + options.filter,
           [&](std::string_view line) {
             away_since.reset();
             return reading.take_line(line);

@@ -41,6 +41,7 @@ inline constexpr std::chrono::seconds kPatience{30};  // how long a daemon that 
 
 struct FollowOptions {
   std::uint64_t after = 0;
+  std::string filter = {};  // more of the query, as "&node=node-1"
   std::optional<std::chrono::steady_clock::time_point> until;
   std::chrono::seconds patience = kPatience;
 };

@@ -11,8 +11,9 @@ enum ExitCode : int {
   kExitOk = 0,
   kExitNegative = 1,  // the answer is no: the job failed, nothing matched
   kExitUsage = 2,     // the command line or the job file is wrong
-  kExitApi = 3,       // the daemon refused, or none answers
+  kExitApi = 3,       // the daemon refused, as where it knows no such job
   kExitTimeout = 4,
+  kExitNoDaemon = 5,       // no answer came: no daemon there, the connection broke, or it is not trusted
   kExitInterrupted = 130,  // Ctrl-C, as shells expect it
 };
 

@@ -57,8 +57,8 @@ std::string HelpPage::make_footer(const CLI::App* app) const {
   }
   return wrapped(
              "Exit codes: 0 done; 1 the answer is no, such as a job that failed; 2 the command line or a file is "
-             "wrong; 3 "
-             "the daemon refuses or none answers; 4 the time given, as by --within, is over; 130 Ctrl-C",
+             "wrong; 3 the daemon refuses, as where it knows no such job; 4 the time given, as by --within, is over; "
+             "5 no daemon answers; 130 Ctrl-C",
              0, style_) +
          "\n";
 }

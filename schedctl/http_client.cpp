@@ -74,7 +74,7 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
 }
 
 [[noreturn]] void fail_for_now(std::string message) {
-  throw Failure{.exit_code = kExitApi, .message = std::move(message), .may_pass = true};
+  throw Failure{.exit_code = kExitNoDaemon, .message = std::move(message), .may_pass = true};
 }
 
 // OpenSSL's and curl's words say which of three it is.
@@ -183,32 +183,34 @@ std::string no_daemon(const Endpoint& endpoint) {
                              std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout" +
                              left_open(asked.request));
     case CURLE_COULDNT_RESOLVE_HOST:
-      fail(kExitApi, "the host in " + endpoint.url + " is not known; check --url or TIDEPOOL_URL");
+      fail(kExitNoDaemon, "the host in " + endpoint.url + " is not known; check --url or TIDEPOOL_URL");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-      fail(kExitApi, "the daemon at " + endpoint.url + " is not trusted: " + detail + "; " + advice(endpoint, detail));
+      fail(kExitNoDaemon,
+           "the daemon at " + endpoint.url + " is not trusted: " + detail + "; " + advice(endpoint, detail));
     case CURLE_SSL_CONNECT_ERROR:
-      fail(kExitApi, "no TLS connection with the daemon at " + endpoint.url + ": " + detail +
-                         "; if it speaks plain HTTP, its address begins with http://");
+      fail(kExitNoDaemon, "no TLS connection with the daemon at " + endpoint.url + ": " + detail +
+                              "; if it speaks plain HTTP, its address begins with http://");
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR: fail_for_now(closed_early(endpoint, asked, detail));
     case CURLE_UNSUPPORTED_PROTOCOL:
       if (std::string_view(detail).find("HTTP/0.9") != std::string_view::npos) {
-        fail(kExitApi, "what answers at " + endpoint.url +
-                           (endpoint.url.starts_with("https:")
-                                ? " does not speak HTTP, as the daemon's port for agents; its address for schedctl is "
-                                  "the url in its ready line"
-                                : " does not speak plain HTTP; if it speaks TLS, its address begins with https://"));
+        fail(kExitNoDaemon,
+             "what answers at " + endpoint.url +
+                 (endpoint.url.starts_with("https:")
+                      ? " does not speak HTTP, as the daemon's port for agents; its address for schedctl is "
+                        "the url in its ready line"
+                      : " does not speak plain HTTP; if it speaks TLS, its address begins with https://"));
       }
       [[fallthrough]];
     case CURLE_URL_MALFORMAT:
       fail(kExitUsage, "\"" + endpoint.url + "\" is no address of a daemon; it looks like http://127.0.0.1:7480");
     default: break;
   }
-  fail(kExitApi, "the connection to " + endpoint.url +
-                     " failed: " + (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))) +
-                     (code == CURLE_PARTIAL_FILE ? left_open(asked.request) : ""));
+  fail(kExitNoDaemon, "the connection to " + endpoint.url + " failed: " +
+                          (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))) +
+                          (code == CURLE_PARTIAL_FILE ? left_open(asked.request) : ""));
 }
 
 struct HeaderList {

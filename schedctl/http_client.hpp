@@ -41,7 +41,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Throws Failure: kExitApi when nothing answers, kExitTimeout after timeout_s.
+  // Throws Failure: kExitNoDaemon when nothing answers, kExitTimeout after timeout_s.
   [[nodiscard]] HttpReply send(const HttpRequest& request);
 
   // Gives each line of a 200 answer, without its end, to `on_line` until that returns false or the stream

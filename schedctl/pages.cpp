@@ -97,8 +97,8 @@ std::string numbers_text(const json& reason) {
   return out;
 }
 
-// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: slots are free" is "it
-// would grow to 3: slots are free".
+// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: it gains in utility" is
+// "it would grow to 3: it gains in utility".
 std::string leaving_text(const std::string& why, double size) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kVerbs = {
       {{"growing ", "it would grow to "}, {"shrinking ", "it would shrink to "}}};

@@ -49,6 +49,7 @@ void print_event(const Session& session, const json& event) {
 
 struct EventsAsked {
   std::string job;
+  std::string node;                // not beside `job`
   std::vector<std::string> types;  // none: all but routine ones (is_brief)
   bool follow = false;
   bool all = false;
@@ -66,10 +67,14 @@ struct Past {
   std::map<std::string, std::uint64_t> seen;  // by type; "": of all types
 };
 
+std::string filter_of(const EventsAsked& asked) {
+  return asked.node.empty() ? "" : "&node=" + escape_url(asked.node);
+}
+
 // The daemon lists one type or all; of several the newest are taken together.
 Past read_past(Session& session, const EventsAsked& asked, const std::string& job) {
   const std::string path = (job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events") + std::string("?order=desc") +
-                           (is_brief(session, asked) ? "&brief=true" : "");
+                           filter_of(asked) + (is_brief(session, asked) ? "&brief=true" : "");
   const auto number_of = [](const json& event) {
     return static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0));
   };
@@ -110,7 +115,8 @@ int show_events(Session& session, const EventsAsked& asked) {
   const bool brief = is_brief(session, asked);
   std::uint64_t after = UINT64_MAX;
   for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
-  const FollowEnd end = follow_events(session.endpoint(), {.after = after}, [&](const json& event) {
+  const FollowOptions options{.after = after, .filter = filter_of(asked)};
+  const FollowEnd end = follow_events(session.endpoint(), options, [&](const json& event) {
     const auto seen = past.seen.find(asked.types.empty() ? "" : text_at(event, "/type"));
     const bool is_new = seen != past.seen.end() && number_at(event, "/seq") > static_cast<double>(seen->second);
     const bool is_asked = (job.empty() || text_at(event, "/job") == job) && !(brief && is_routine(event));
@@ -126,7 +132,10 @@ int show_events(Session& session, const EventsAsked& asked) {
 void add_stream_commands(CLI::App& app, Chosen& chosen) {
   const auto events = std::make_shared<EventsAsked>();
   CLI::App* command = app.add_subcommand("events", "List events, oldest first");
-  command->add_option("job", events->job, "only events of this job")->check(not_empty());
+  CLI::Option* job = command->add_option("job", events->job, "only events of this job")->check(not_empty());
+  command->add_option("--node", events->node, "only events of this node, by its name or id")
+      ->check(not_empty())
+      ->excludes(job);
   command->add_option("--type", events->types, "only events of these types, such as worker.lost,job.finished")
       ->delimiter(',')
       ->allow_extra_args(false)  // what follows may be the job

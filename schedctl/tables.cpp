@@ -49,18 +49,23 @@ std::string would_change(const json& unblocks) {
   return out.empty() ? out : out + ")";
 }
 
+struct DecisionsTold {
+  const Style& style;
+  const std::string& only;  // a job: what is about it alone; empty = all
+  bool each = false;        // of a decision that changes nothing each job, however many
+};
+
 // Jobs by their ids, which are unique, as in events. A row for each intent, also of nodes; of a decision without any,
-// for each finding; of one without those, for each size given. With `only` what is about that job counts alone.
-void add_decision(FoldedRows& rows, const json& decision, const Style& style, const std::string& only) {
-  const std::string at = utc_beside(text_at(decision, "/at"), style.now);
+// for each finding; of one without those, for each size given. True: of several jobs that it leaves as they are, which
+// a busy pool has many of, it tells how many.
+bool add_decision(FoldedRows& rows, const json& decision, const DecisionsTold& how) {
+  const std::string at = utc_beside(text_at(decision, "/at"), how.style.now);
+  const std::string head = text_at(decision, "/id") + "  " + at;
   bool told = false;
   const auto add = [&](const std::string& job, const std::string& kind, const std::string& why) {
-    if (!only.empty() && job != only) return;
+    if (!how.only.empty() && job != how.only) return;
     told = true;
-    rows.add({.head = text_at(decision, "/id") + "  " + at,
-              .subject = job + " " + kind,
-              .words = job + "  " + kind + ":  " + why,
-              .at = at});
+    rows.add({.head = head, .subject = job + " " + kind, .words = job + "  " + kind + ":  " + why, .at = at});
   };
   for (const auto& intent : list_at(decision, "/intents")) {
     add(text_at(intent, "/job"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));
@@ -68,16 +73,25 @@ void add_decision(FoldedRows& rows, const json& decision, const Style& style, co
   for (const auto& intent : list_at(decision, "/nodes")) {
     add(text_at(intent, "/name"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));
   }
-  if (told) return;
-  for (const auto& verdict : list_at(decision, "/verdicts")) {
+  if (told) return false;
+  const json& verdicts = list_at(decision, "/verdicts");
+  const json& targets = list_at(decision, "/targets");
+  const std::size_t jobs = (verdicts.empty() ? targets : verdicts).size();
+  if (!how.each && how.only.empty() && jobs > 1) {
+    const char* what = verdicts.empty() ? "no change yet; a new plan for " : "no change; new reasons for ";
+    rows.add({.head = head, .subject = "", .words = what + count_of(static_cast<double>(jobs), "job"), .at = at});
+    return true;
+  }
+  for (const auto& verdict : verdicts) {
     add(text_at(verdict, "/job"), "keep",
         text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
   }
-  if (told) return;
-  for (const auto& given : list_at(decision, "/targets")) {
+  if (told) return false;
+  for (const auto& given : targets) {
     add(text_at(given, "/job"), "plan",
         count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
   }
+  return false;
 }
 
 }  // namespace
@@ -294,7 +308,9 @@ std::string workers_table(const json& workers, const Style& style) {
 std::string decisions_text(const json& decisions, const Style& style, Rows rows, const std::string& only) {
   if (decisions.empty()) return "no decisions yet\n";
   FoldedRows lines(rows == Rows::kFolded, "first");
-  for (const auto& decision : decisions) add_decision(lines, decision, style, only);
+  const DecisionsTold how{.style = style, .only = only, .each = rows == Rows::kAll};
+  bool any_counted = false;
+  for (const auto& decision : decisions) any_counted = add_decision(lines, decision, how) || any_counted;
   const auto told = lines.lines();
   if (told.empty()) {
     return "nothing to tell of the newest " + count_of(static_cast<double>(decisions.size()), "decision") +
@@ -302,6 +318,10 @@ std::string decisions_text(const json& decisions, const Style& style, Rows rows,
   }
   std::string out;
   for (const std::string& line : told) out += wrapped(printable(line), 4, style) + "\n";
+  if (any_counted) {
+    out += wrapped("each job with its reason: schedctl decisions --all; of one job: schedctl decisions JOB", 0, style) +
+           "\n";
+  }
   return out;
 }
 

@@ -17,7 +17,8 @@ namespace tidepool::ctl {
 [[nodiscard]] std::string opened_node(const nlohmann::json& node, const std::string& said, std::string_view now);
 [[nodiscard]] std::string nodes_table(const nlohmann::json& nodes, const Style& style);
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);
-// Whether rows that differ in their time only are one row with a count, or each is told.
+// Whether rows that differ in their time only are one row with a count, and jobs that a decision leaves as they are are
+// counted, or each is told.
 enum class Rows { kFolded, kAll };
 // One line a decision and intent: when, which job, what and why. `only`: what is about this job; empty: all.
 [[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style, Rows rows,

@@ -450,7 +450,8 @@ std::string text_of(const GatherEvidence& why) {
 }
 std::string text_of(const PriceGrow& why) {
   if (!(why.market.price < why.market.worth)) return growing(why) + ": its share of the slots has grown";
-  return growing(why) + (why.market.price > 0 ? ": no other job would gain more from the slots" : ": slots are free");
+  // Also where the price is 0: the slots that the plan gives it need not be free yet.
+  return growing(why) + ": no other job would gain more from the slots";
 }
 std::string text_of(const PriceShrink& why) {
   const std::string change = shrinking(why) + for_claimants(why);

@@ -6,6 +6,7 @@
 #include "schedctl/app.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/session.hpp"
+#include "schedctl/tables.hpp"
 #include "schedctl/text_table.hpp"
 
 namespace tidepool::ctl {
@@ -120,7 +121,46 @@ std::string problems_of(const json& pools, const Style& style) {
   return lines.empty() ? "" : "\n" + lines;
 }
 
+// "the pool gpu: 1 node is coming, 1 is being given back; it may have 4"
+std::string doing_of(const json& pool) {
+  const NodeCounts counts = counts_of(pool);
+  std::string text = "the pool " + text_at(pool, "/name") + ": ";
+  if (counts.coming > 0) {
+    text += count_of(counts.coming, "node") + (counts.coming == 1 ? " is" : " are") + " coming";
+  } else {
+    text += "no node is asked for";
+  }
+  if (counts.leaving > 0) {
+    text += ", " + std::to_string(counts.leaving) + (counts.leaving == 1 ? " is" : " are") + " being given back";
+  }
+  if (number_at(pool, "/max").value_or(0) == 0) return text + "; it may have none (max: 0)";
+  return text + "; it may have " + integer_at(pool, "/max") +
+         (counts.coming > 0 ? "" : ", and asks for one when a job needs it");
+}
+
+// None: pools are closed to a token of one tenant.
+json pools_seen(Session& session) {
+  try {
+    return session.list("/v1/pools").items;
+  } catch (const Failure& failure) {
+    if (!failure.answered) throw;
+    return json::array();
+  }
+}
+
 }  // namespace
+
+std::string no_nodes_page(const json& pools, const Style& style) {
+  std::string out;
+  for (const auto& pool : pools) {
+    if (pool.value("retired", false)) continue;
+    out += wrapped(printable(doing_of(pool)), 2, style) + "\n";
+    const json& problem = pool.at("problem");
+    if (!problem.is_null()) out += problem_line("creating a node of " + text_at(pool, "/name"), problem, style);
+  }
+  if (out.empty()) return nodes_table(json::array(), style);
+  return "no nodes have joined\n" + out + "see: schedctl pools; why a job waits: schedctl why JOB\n";
+}
 
 std::string pools_page(const json& pools, const Style& style) {
   if (pools.empty()) return "no pools; the daemon's configuration file names them under pools:\n";
@@ -142,6 +182,19 @@ std::string pools_page(const json& pools, const Style& style) {
                std::to_string(counts.idle), std::to_string(counts.leaving)});
   }
   return table.text(style) + nodes_of(pools, style) + problems_of(pools, style);
+}
+
+void add_nodes_command(CLI::App& app, Chosen& chosen) {
+  app.add_subcommand("nodes", "List nodes and their slots")->callback([&chosen] {
+    chosen.online = [](Session& session) {
+      const Listed listed = session.list("/v1/nodes");
+      session.print(listed.items, [&] {
+        return listed.items.empty() ? no_nodes_page(pools_seen(session), session.style())
+                                    : nodes_table(listed.items, session.style());
+      });
+      return static_cast<int>(kExitOk);
+    };
+  });
 }
 
 void add_pools_command(CLI::App& app, Chosen& chosen) {

@@ -481,7 +481,8 @@ std::vector<core::Event> EngineService::events(const live::EventQuery& query) {
   for (const auto& event : events_) {
     const bool asked = event.seq > query.after && event.seq < query.before;
     const bool of_type = query.type.empty() ? !query.brief || event.type != "job.progressed" : event.type == query.type;
-    if (asked && of_type && (!query.job || event.job == query.job)) page.push_back(event);
+    const bool of_subject = (!query.job || event.job == query.job) && (!query.node || event.node == query.node);
+    if (asked && of_type && of_subject) page.push_back(event);
   }
   if (query.newest_first) std::reverse(page.begin(), page.end());
   if (page.size() > static_cast<std::size_t>(query.limit)) page.resize(static_cast<std::size_t>(query.limit));

@@ -77,13 +77,23 @@ leader::DrainNode read_drain(const json& body, NodeId node, std::vector<FieldErr
   return drain;
 }
 
-// ?job= of the event lists: none, a job that the caller may see, or answered already.
-bool read_job_filter(const Rest& rest, Call& call, std::optional<JobId>& job) {
+// ?job= and ?node= of the event lists: a job that the caller may see, a node, or all. None: answered already.
+std::optional<EventsOf> read_events_of(const Rest& rest, Call& call) {
+  const std::string node = call.query("node");
   call.id = call.query("job");
-  if (call.id.empty()) return true;
-  const auto found = rest.find_job(call);
-  if (found != nullptr) job = found->id;
-  return found != nullptr;
+  if (!node.empty() && !call.id.empty()) {
+    call.fail(bad_parameter(invalid_argument("job and node do not go together; give one of them")));
+    return std::nullopt;
+  }
+  if (!call.id.empty()) {
+    const auto job = rest.find_job(call);
+    return job == nullptr ? std::nullopt : std::optional(EventsOf{.job = job->id});
+  }
+  if (node.empty()) return EventsOf{};
+  call.id = node;
+  const auto id = node_meant(call.seen->state, node);
+  if (!id) call.fail(no_such_node(call));
+  return id ? std::optional(EventsOf{.node = id}) : std::nullopt;
 }
 
 // Where a stream begins: Last-Event-ID (a reconnect) before ?after, else now.
@@ -223,13 +233,13 @@ void get_decision(Rest& rest, Call call) {
 }
 
 void list_events(Rest& rest, Call call) {
-  std::optional<JobId> job;
-  if (read_job_filter(rest, call, job)) reply_events(rest, call, job);
+  if (const auto of = read_events_of(rest, call)) reply_events(rest, call, *of);
 }
 
 void stream_events(Rest& rest, Call call) {
-  StreamRequest request{.after = 0, .job = std::nullopt, .caller = call.caller, .ndjson = false};
-  if (!read_job_filter(rest, call, request.job)) return;
+  const auto of = read_events_of(rest, call);
+  if (!of) return;
+  StreamRequest request{.after = 0, .job = of->job, .node = of->node, .caller = call.caller, .ndjson = false};
   const auto after = stream_start(call);
   if (!after) return call.fail(bad_parameter(after.error()));
   request.after = after.value();

@@ -48,8 +48,9 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
 void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
   const auto has_room = [&] { return client->writer->open() && client->writer->queued() < kWaitingBytes; };
   if (!has_room()) return;
-  const auto page =
-      parts_.service.history().events({.after = client->last, .job = client->request.job, .limit = kPage});
+  const auto& request = client->request;
+  const auto page = parts_.service.history().events(
+      {.after = client->last, .job = request.job, .node = request.node, .limit = kPage});
   client->catching_up = !page.empty();
   for (const auto& event : page) {
     if (!has_room()) return;
@@ -68,6 +69,7 @@ void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
 void EventStreams::deliver(Client& client, const core::Event& event) {
   client.last = event.seq;
   if (client.request.job && event.job != client.request.job) return;
+  if (client.request.node && event.node != client.request.node) return;
   const auto seen = parts_.service.published();
   parts_.authenticator.place(client.request.caller, seen->state.tenants);
   const nlohmann::json rendered = render_event({*seen, client.request.caller, parts_.service.history()}, event);
@@ -100,7 +102,8 @@ void EventStreams::publish(const std::vector<core::Event>& events) {
         client->catching_up = true;  // goes on from the journal once it has read what waits for it
         continue;
       }
-      if (event.seq > client->last + 1 && !client->request.job) {
+      const bool reads_all = !client->request.job && !client->request.node;
+      if (event.seq > client->last + 1 && reads_all) {
         client->catching_up = true;
         catch_up(client);  // a hole: the journal has what was missed
         if (!client->catching_up && client->last < event.seq) {

@@ -24,6 +24,7 @@ namespace tidepool::live::http {
 struct StreamRequest {
   EventSeq after = 0;
   std::optional<JobId> job;
+  std::optional<NodeId> node = {};  // not beside `job`
   Caller caller;
   bool ndjson = false;
 };

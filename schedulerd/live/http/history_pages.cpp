@@ -76,7 +76,7 @@ void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
   call.reply(200, page_body(std::move(filled.items), next, call.seen->as_of_seq));
 }
 
-void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
+void reply_events(Rest& rest, const Call& call, const EventsOf& of) {
   const auto newest_first = reads_newest_first(call);
   if (!newest_first) return call.fail(bad_parameter(newest_first.error()));
   const char* list = *newest_first ? "newest_events" : "events";
@@ -89,7 +89,8 @@ void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
   const auto brief = read_flag(call, "brief");
   if (!brief) return call.fail(bad_parameter(brief.error()));
   EventQuery query{.after = static_cast<EventSeq>(start.value()),
-                   .job = job,
+                   .job = of.job,
+                   .node = of.node,
                    .type = *type,
                    .brief = *brief && type->empty(),
                    .newest_first = *newest_first};

@@ -20,6 +20,17 @@ std::string read_reason(ObjectReader& in) {
   return reason;
 }
 
+std::optional<NodeId> node_meant(const core::ClusterState& state, const std::string& text) {
+  const auto id = NodeId::parse(text);
+  if (id && state.find_node(*id) != nullptr) return id;
+  std::optional<NodeId> named;
+  for (const auto& [each, node] : state.nodes) {
+    if (node.name == text && (!named || !state.has_gone(node))) named = each;
+  }
+  if (named) return named;
+  return id && id->number() < state.next_node ? id : std::nullopt;
+}
+
 Problem unknown_node(const Call& call) {
   const core::ClusterState& state = call.seen->state;
   for (const auto& [id, node] : state.nodes) {

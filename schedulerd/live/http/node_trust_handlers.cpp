@@ -64,6 +64,16 @@ void read_labels(ObjectReader& in, NodeTerms& terms) {
   }
 }
 
+// It names GPUs alone (leader/node_trust.cpp), and workers on slots called cpu are given none.
+void check_slot_type(ObjectReader& in, const std::string& type) {
+  if (type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
+  if (!api::is_printable(type)) in.fail("slot_type", "Invalid", "must be printable characters of ASCII");
+  if (type != "cpu") return;
+  in.fail("slot_type", "Invalid",
+          "is what GPUs are called, and jobs would not get those of slots called cpu. CPU slots are cpu without it: "
+          "leave it out, and let a machine with GPUs that is to offer CPU slots join with: agentd join --slots N");
+}
+
 leader::CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& errors) {
   ObjectReader in(body, "", errors);
   leader::CreateNodeToken token;
@@ -84,10 +94,7 @@ leader::CreateNodeToken read_node_token(const json& body, std::vector<FieldError
   if (!token.name_prefix.empty() && !leader::is_node_name(token.name_prefix)) {
     in.fail("name_prefix", "Invalid", std::string("is no beginning of a node's name: ") + leader::kNodeNameRule);
   }
-  if (token.terms.slot_type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
-  if (!api::is_printable(token.terms.slot_type)) {
-    in.fail("slot_type", "Invalid", "must be printable characters of ASCII");
-  }
+  check_slot_type(in, token.terms.slot_type);
   if (price.empty()) return token;
   if (const auto amount = parse_price(price); amount.ok()) {
     token.terms.price_per_slot_hour = *amount;

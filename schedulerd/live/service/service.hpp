@@ -74,11 +74,12 @@ struct StoredDecision {
 };
 
 struct EventQuery {
-  EventSeq after = 0;             // numbers above
-  EventSeq before = INT64_MAX;    // numbers below
-  std::optional<JobId> job = {};  // none = of all
-  std::string type = {};          // empty = any
-  bool brief = false;             // none that are routine (store/routine_events.hpp); of no type by name
+  EventSeq after = 0;               // numbers above
+  EventSeq before = INT64_MAX;      // numbers below
+  std::optional<JobId> job = {};    // none = of all
+  std::optional<NodeId> node = {};  // none = of all; not beside `job`
+  std::string type = {};            // empty = any
+  bool brief = false;               // none that are routine (store/routine_events.hpp); of no type by name
   bool newest_first = false;
   int limit = 0;
 };

@@ -74,11 +74,11 @@ std::string events_of_all(const char* order) {
          std::string(kRoutineEvents) + ",0)) ORDER BY seq " + order + " LIMIT ?3";
 }
 
-// Of one: ?3 is the type, ?4 the limit, ?5 the job, ?6 says whether the list is brief.
-std::string events_of_one(const char* order) {
-  return "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE job=?5 AND seq>?1 AND seq<?2 "
-         "AND (?3='' OR type=?3) AND (NOT ?6 OR NOT coalesce(" +
-         std::string(kRoutineEvents) + ",0)) ORDER BY seq " + order + " LIMIT ?4";
+// Of one job or node, as `column` says: ?3 is the type, ?4 the limit, ?5 its id, ?6 says whether the list is brief.
+std::string events_of_one(const std::string& column, const char* order) {
+  return "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE " + column +
+         "=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) AND (NOT ?6 OR NOT coalesce(" + std::string(kRoutineEvents) +
+         ",0)) ORDER BY seq " + order + " LIMIT ?4";
 }
 
 constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
@@ -91,20 +91,23 @@ struct SqliteHistory::Impl {
   EndedLists ended_lists;
   Statement ended_job, ended_in;
   Statement decisions, decisions_of_job, events_of_type, newest_events_of_type, events, events_of_job, newest_events,
-      newest_events_of_job, oldest_event;
+      newest_events_of_job, events_of_node, newest_events_of_node, oldest_event;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
   NodeTrustRows node_trust;
 
   explicit Impl(Database opened) : database(std::move(opened)) {}
   std::shared_ptr<const core::Job> job_at(const Row& row);
+  Statement& of_one(const EventQuery& query);
   Status prepare();
 };
 
 Status SqliteHistory::Impl::prepare() {
   const std::string of_all = events_of_all("ASC");
   const std::string newest_of_all = events_of_all("DESC");
-  const std::string of_job = events_of_one("ASC");
-  const std::string newest_of_job = events_of_one("DESC");
+  const std::string of_job = events_of_one("job", "ASC");
+  const std::string newest_of_job = events_of_one("job", "DESC");
+  const std::string of_node = events_of_one("node", "ASC");
+  const std::string newest_of_node = events_of_one("node", "DESC");
   const std::pair<Statement*, const char*> texts[] = {
       {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
       {&ended_in, kEndedIn},
@@ -121,6 +124,8 @@ Status SqliteHistory::Impl::prepare() {
       {&newest_events, newest_of_all.c_str()},
       {&events_of_job, of_job.c_str()},
       {&newest_events_of_job, newest_of_job.c_str()},
+      {&events_of_node, of_node.c_str()},
+      {&newest_events_of_node, newest_of_node.c_str()},
       {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
       {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},
       {&metrics,
@@ -215,20 +220,27 @@ std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> b
   return found;
 }
 
+Statement& SqliteHistory::Impl::of_one(const EventQuery& query) {
+  if (query.job) return query.newest_first ? newest_events_of_job : events_of_job;
+  return query.newest_first ? newest_events_of_node : events_of_node;
+}
+
 std::vector<core::Event> SqliteHistory::events(const EventQuery& query) {
   std::vector<core::Event> found;
   const auto on_row = [&](const Row& row) { found.push_back(event_at(row)); };
-  if (!query.job && !query.type.empty()) {
+  const int brief = query.brief ? 1 : 0;
+  if (query.job || query.node) {
+    const auto id = query.job ? query.job->number() : query.node->number();
+    log_failure(impl_->of_one(query).each(on_row, query.after, query.before, query.type, query.limit, id, brief));
+    return found;
+  }
+  if (!query.type.empty()) {
     Statement& of_type = query.newest_first ? impl_->newest_events_of_type : impl_->events_of_type;
     log_failure(of_type.each(on_row, query.after, query.before, query.type, query.limit));
     return found;
   }
   Statement& of_all = query.newest_first ? impl_->newest_events : impl_->events;
-  Statement& of_job = query.newest_first ? impl_->newest_events_of_job : impl_->events_of_job;
-  const int brief = query.brief ? 1 : 0;
-  log_failure(query.job
-                  ? of_job.each(on_row, query.after, query.before, query.type, query.limit, query.job->number(), brief)
-                  : of_all.each(on_row, query.after, query.before, query.limit, brief));
+  log_failure(of_all.each(on_row, query.after, query.before, query.limit, brief));
   return found;
 }
 

@@ -62,6 +62,7 @@ ALTER TABLE events ADD COLUMN actor TEXT NOT NULL DEFAULT '';
 // nothing of their own, so they need no version.
 inline constexpr const char* kIndexesOfLists = R"sql(
 CREATE INDEX IF NOT EXISTS events_by_type ON events(type, seq);
+CREATE INDEX IF NOT EXISTS events_by_node ON events(node, seq) WHERE node IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ended_jobs_by_tenant ON ended_jobs(tenant, state, id);
 CREATE INDEX IF NOT EXISTS ended_jobs_by_name_and_tenant ON ended_jobs(name, tenant, state, id);
 )sql";

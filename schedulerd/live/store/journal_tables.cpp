@@ -26,7 +26,6 @@ Status prepare_tables(Database& database, const std::string& path) {
   TP_TRY(database.execute(kSchemaOf9));
   TP_TRY(database.execute(kMetricsTable));
   TP_TRY(database.execute(kSchemaOf12));
-  TP_TRY(database.execute(kIndexesOfLists));
   TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
   return database.execute("COMMIT");
 }

@@ -1,4 +1,4 @@
-"""schedctl's help as people see it in a terminal, and what it makes of a daemon's answers as traces."""
+"""schedctl's help as people see it in a terminal, its advice, and what it makes of a daemon's answers as traces."""
 
 import copy
 import csv
@@ -40,12 +40,26 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
     def test_help_says_how_commands_end_and_where_options_of_all_of_them_stand(self):
-        self.assertIn("Exit codes: 0 done; 1 the answer is no", " ".join(self.run_ctl("--help")[1].split()))
+        shown = " ".join(self.run_ctl("--help")[1].split())
+        self.assertIn("Exit codes: 0 done; 1 the answer is no", shown)
+        self.assertIn("3 the daemon refuses, as where it knows no such job; ", shown)
+        self.assertIn("; 5 no daemon answers; 130 Ctrl-C", shown)
         for words in (("ls",), ("node", "token", "create")):
             self.assertIn("such as -o json and --url: schedctl --help", self.run_ctl(*words, "--help")[1])
         self.assertIn("the folder to make", self.run_ctl("policy", "new", "--help")[1])
         self.assertRegex(self.run_ctl("trace", "import", "--help")[1], r"--from TEXT REQUIRED")
         self.assertRegex(self.run_ctl("trace", "stats", "--help")[1], r"--from TEXT=tidepool")
+
+    def test_without_nodes_the_list_tells_what_the_pools_do_or_how_to_have_some(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([]))
+        self.daemon.routes["GET", "/v1/pools"] = (200, listed([{**example("pool.json"), "nodes": [], "problem": None}]))
+        code, out, err = self.run_ctl("nodes")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("the pool gpu: no node is asked for", out)
+        self.assertNotIn("--local-slots", out)
+        self.daemon.routes["GET", "/v1/pools"] = (403, {"title": "Not allowed"})  # to a token of one tenant
+        self.assertIn("--local-slots", self.run_ctl("nodes")[1])
+        self.assertEqual(json.loads(self.run_ctl("nodes", "-o", "json")[1]), [])
 
     def test_help_of_usage_says_of_which_days_it_is(self):
         page = " ".join(dict(self.help_pages("usage"))[("usage",)].split())

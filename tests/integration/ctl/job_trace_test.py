@@ -177,7 +177,7 @@ class JobTrace(unittest.TestCase):
         self.assertEqual(nowhere.returncode, 2)
         self.assertIn("cannot be written", nowhere.stderr)
         alone = self.schedctl("trace", self.id, TIDEPOOL_URL="http://127.0.0.1:1")
-        self.assertEqual((alone.returncode, alone.stdout), (3, ""))
+        self.assertEqual((alone.returncode, alone.stdout), (5, ""))
         self.assertIn("127.0.0.1:1", alone.stderr)
 
 

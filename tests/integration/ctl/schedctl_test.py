@@ -440,17 +440,17 @@ class SchedctlTest(SchedctlCase):
 
     def test_no_daemon_says_how_to_start_one(self):
         code, out, err = self.run_ctl("ls", TIDEPOOL_URL="http://127.0.0.1:1")
-        self.assertEqual((code, out), (3, ""))
+        self.assertEqual((code, out), (5, ""))
         self.assertEqual(err, "schedctl: no daemon answers at http://127.0.0.1:1; start it; to try things out: "
                               "schedulerd --dev\n")
         code, _, err = self.run_ctl("ls", TIDEPOOL_URL="https://127.0.0.1:1", TIDEPOOL_TOKEN="t")
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 5)
         self.assertNotIn("--dev", err)
         self.assertIn("check that it runs", err)
 
     def test_a_daemon_without_tls_is_told_apart_from_one_that_is_away(self):
         code, _, err = self.run_ctl("ls", TIDEPOOL_URL=self.daemon.url.replace("http:", "https:"))
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 5)
         self.assertIn("if it speaks plain HTTP, its address begins with http://", err)
 
     def test_a_connection_that_breaks_tells_what_is_not_known(self):
@@ -459,12 +459,12 @@ class SchedctlTest(SchedctlCase):
         self.daemon.server.handle_error = lambda *_: None  # that one is meant
         self.daemon.routes["POST", "/v1/jobs"] = broken
         code, _, err = self.run_ctl("submit", "--idempotency-key", "mine", str(self.job_file()))
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 5)
         err = " ".join(err.split())
         self.assertIn("closed the connection before it answered; it is not known whether it was carried out: schedctl "
                       "ls tells, and submitting again with --idempotency-key mine makes no second job", err)
         code, _, err = self.run_ctl("submit", "--dry-run", str(self.job_file()))
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 5)
         self.assertNotIn("not known", err)
         self.daemon.routes["GET", "/v1/jobs"] = (200, listed([{**example("job.json"), "name": "train"}]))
         self.daemon.routes["DELETE", "/v1/jobs/job-1"] = broken

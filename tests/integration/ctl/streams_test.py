@@ -230,6 +230,17 @@ class StreamsTest(SchedctlCase):
         self.assertIn("Enough", err)
         self.assertEqual(asked, ["after=80", "after=81"])
 
+    def test_events_of_a_node_are_listed_and_followed(self):
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(78, "node.lost", name="n 1", why="silent")]))
+        answers = [(200, [sse(event(81, "node.returned", job=None, name="n 1"))]), (403, {"title": "Enough"})]
+        self.daemon.routes["GET", "/v1/events/stream"] = lambda _: answers.pop(0)
+        code, out, _ = self.run_ctl("events", "--node", "n 1", "-f", "-o", "json", "--limit", "2")
+        self.assertEqual((code, [json.loads(line)["seq"] for line in out.splitlines()]), (3, [78, 81]))
+        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events")], ["order=desc&node=n%201&limit=2"])
+        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events/stream")],
+                         ["after=80&node=n%201", "after=81&node=n%201"])
+        self.assertEqual(self.run_ctl("events", "job-1", "--node", "n 1")[0], 2)
+
     def test_events_that_differ_in_their_time_only_are_one_line_with_a_count(self):
         def failed(seq, second, name="g1"):
             data = {"name": name, "fault": "Quota", "again_in_seconds": 60, "detail": "no quota"}

@@ -18,7 +18,7 @@ class UnreachableTest(SchedctlCase):
         """What is said of a daemon on another host; the whole way is on loopback."""
         away = {**dict.fromkeys(VARIABLES, ""), "no_proxy": "", "NO_PROXY": "", variable: proxy}
         code, out, err = self.run_ctl("ls", TIDEPOOL_URL="https://192.0.2.1:7480", TIDEPOOL_TOKEN="t", **away)
-        self.assertEqual((code, out), (3, ""))
+        self.assertEqual((code, out), (5, ""))
         return " ".join(err.split())
 
     def test_a_proxy_that_does_not_lead_to_the_daemon_is_named_without_its_password(self):
@@ -40,7 +40,7 @@ class UnreachableTest(SchedctlCase):
     def test_a_daemon_on_loopback_that_is_down_is_not_blamed_on_a_proxy(self):
         code, _, err = self.run_ctl("ls", http_proxy="http://127.0.0.1:3128", TIDEPOOL_URL="http://127.0.0.1:1",
                                     TIDEPOOL_TOKEN="t")
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 5)
         self.assertNotIn("proxy", err)
         self.assertIn("no daemon answers at http://127.0.0.1:1", " ".join(err.split()))
 
@@ -59,7 +59,7 @@ class UnreachableTest(SchedctlCase):
                     taken = False
             url = "https://127.0.0.1:%d" % full.getsockname()[1]
             code, _, err = self.run_ctl("ls", "--timeout", "1", TIDEPOOL_URL=url, TIDEPOOL_TOKEN="t")
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 5)
         self.assertIn(f"no daemon answers at {url}; check that it runs, its address and its port, and that no firewall "
                       "is between", " ".join(err.split()))
 

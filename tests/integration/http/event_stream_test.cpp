@@ -140,6 +140,22 @@ TEST_CASE("a stream of one job holds that job's events only") {
   CHECK(stream.seen().find("node.joined") == std::string::npos);
 }
 
+TEST_CASE("a stream of one node holds that node's events only, of the past and new ones") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  fixture.service.join_node(4, "gpu-b");
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=0&node=gpu-b"));
+  REQUIRE(stream.wait_for("node.joined"));
+  fixture.submit();
+  for (const char* node : {"node-1", "node-2"}) {
+    fixture.call({.method = "POST", .path = std::string("/v1/nodes/") + node + "/cordon", .token = fixture.admin});
+  }
+  REQUIRE(stream.wait_for("node.cordoned"));
+  CHECK(stream.seen().find("\"node\":\"node-1\"") == std::string::npos);
+  CHECK(stream.seen().find("job.submitted") == std::string::npos);
+}
+
 TEST_CASE("a silent stream gets a heartbeat") {
   RestFixture fixture;
   RawConnection stream(fixture.port);

@@ -52,6 +52,12 @@ TEST_CASE("a node token is shown once, carries the fingerprint, and is listed wi
   const auto steering = make(R"({"slot_type":"h100\n"})");
   CHECK(steering.status == 422);
   CHECK(json::parse(steering.body).at("errors").at(0).at("pointer") == "/slot_type");
+  // GPUs under that name would be taken for CPU slots: workers there are given none.
+  const auto hidden = make(R"({"slot_type":"cpu"})");
+  CHECK(hidden.status == 422);
+  const json finding = json::parse(hidden.body).at("errors").at(0);
+  CHECK(finding.at("pointer") == "/slot_type");
+  CHECK(finding.at("message").get<std::string>().find("leave it out") != std::string::npos);
 }
 
 TEST_CASE("node tokens are for admins of no tenant, and for daemons that machines can join") {

@@ -153,6 +153,30 @@ TEST_CASE("events are numbered without gaps and page to the end") {
   for (const auto& event : of_job.at("items")) CHECK(event.at("job") == "job-2");
 }
 
+TEST_CASE("events are listed of one node, by its name or its id") {
+  RestFixture fixture;
+  fixture.service.join_node(2);
+  fixture.service.join_node(2, "gpu-b");
+  fixture.call({.method = "POST", .path = "/v1/nodes/node-2/cordon", .token = fixture.admin});
+  const auto get = [&](const std::string& query, int status = 200) {
+    return fixture.json_of({.path = "/v1/events?" + query, .token = fixture.admin}, status);
+  };
+  const json of_node = get("node=node-2").at("items");
+  REQUIRE(of_node.size() > 1);
+  for (const auto& event : of_node) CHECK(event.at("node") == "node-2");
+  CHECK(of_node.at(0).at("type") == "node.joined");
+  CHECK(get("node=gpu-b").at("items") == of_node);
+  const json page = get("node=gpu-b&order=desc&limit=1");
+  CHECK(page.at("items").at(0) == of_node.back());
+  const json next = get("node=gpu-b&order=desc&limit=1&cursor=" + page.at("next_cursor").get<std::string>());
+  CHECK(next.at("items").at(0) == of_node.at(of_node.size() - 2));
+  CHECK(get("node=gpu-b&type=node.joined").at("items").size() == 1);
+  CHECK(get("node=gpu-c", 404).at("code") == "UnknownNode");
+  CHECK(get("node=node-3", 404).at("detail") == "there is no node node-3");
+  fixture.submit();
+  CHECK(get("node=gpu-b&job=job-1", 400).at("detail") == "job and node do not go together; give one of them");
+}
+
 TEST_CASE("events are listed from the newest on, and of one type") {
   ViewScene scene;
   for (const std::string& path : {std::string("/v1/events"), "/v1/jobs/" + scene.job.text() + "/events"}) {

@@ -119,7 +119,7 @@ class Tls(unittest.TestCase):
         daemon.agent("one", "--ca", ca)
         self.assertTrue(eventually(lambda: "one" in daemon.schedctl("nodes", ca=ca).stdout, 30), daemon.logged())
         wrong = daemon.schedctl("nodes", url=f"https://127.0.0.1:{daemon.ready['agents_port']}", ca=ca)
-        self.assertEqual(wrong.returncode, 3)
+        self.assertEqual(wrong.returncode, 5)
         self.assertIn("does not speak HTTP, as the daemon's port for agents", " ".join(wrong.stderr.split()))
         log = daemon.agent("two", "--ca-fingerprint", daemon.ready["ca_fingerprint"])
         self.assertTrue(eventually(lambda: "two" in daemon.schedctl("nodes", ca=ca).stdout, 30), log())
@@ -285,6 +285,7 @@ class Tls(unittest.TestCase):
         kept = self.folder / ".config/tidepool/login.json"
         wrong = ctl("login", "--url", url, "--fingerprint", "sha256:" + "0" * 64, "--token", daemon.token)
         self.assertIn("is not trusted", wrong.stderr)
+        self.assertEqual(wrong.returncode, 5)
         refused = ctl("login", "--url", url, "--fingerprint", known, "--token", "tp_no_token")
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("in clear", ctl("login", "--url", "http://10.77.0.1:1", "--token", "t").stderr)

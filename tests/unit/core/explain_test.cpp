@@ -82,7 +82,7 @@ TEST_CASE("A sentence does not bear out numbers that speak against it") {
   };
   CHECK(grow(2.46, 5) == "growing 1 -> 2: its share of the slots has grown");
   CHECK(grow(5, 2.46) == "growing 1 -> 2: no other job would gain more from the slots");
-  CHECK(grow(1, 0) == "growing 1 -> 2: slots are free");
+  CHECK(grow(1, 0) == "growing 1 -> 2: no other job would gain more from the slots");
   CHECK(core::sentence(core::reason::EfficiencySettled{
             {.size = 2, .next = 3},
             {.efficiency = -0.1, .threshold = 0.1, .throughput = 26'400, .next_throughput = 25'100}}) ==

@@ -88,12 +88,12 @@ TEST_CASE("why says a state once") {
 TEST_CASE("having no slots is no alternative where it is told with the reason of the size that won") {
   json explanation = example("explain.json");
   json none = {{"size", 0}, {"score", 0}, {"reason", explanation.at("reason")}};
-  none["reason"]["text"] = "growing 0 -> 4: slots are free";
+  none["reason"]["text"] = "growing 0 -> 4: it gains in utility";
   explanation["alternatives"] = json::array({none});
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
   explanation["alternatives"][0]["reason"]["code"] = "PriceTooHigh";
   explanation["alternatives"][0]["reason"]["numbers"] = json::object();
-  CHECK(why_page(explanation, {}).find("- no slots: it would grow to 4: slots are free\n") != std::string::npos);
+  CHECK(why_page(explanation, {}).find("- no slots: it would grow to 4: it gains in utility\n") != std::string::npos);
   explanation["alternatives"][0]["reason"]["numbers"] = {{"from", 0}, {"to", 4}};
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
 }
@@ -107,11 +107,11 @@ TEST_CASE("a size that lost is told with how the job would leave it") {
     lost["reason"]["text"] = why;
     return why_page(explanation, {.width = 120});
   };
-  CHECK(told(2, "growing 2 -> 3: slots are free").find("- 2 workers: it would grow to 3: slots are free\n") !=
+  CHECK(told(2, "growing 2 -> 3: it gains in utility").find("- 2 workers: it would grow to 3: it gains in utility\n") !=
         std::string::npos);
   CHECK(told(4, "shrinking 4 -> 3: the larger size does not pay").find("- 4 workers: it would shrink to 3: the") !=
         std::string::npos);
-  CHECK(told(3, "growing 2 -> 3: slots are free").find("- 3 workers: growing 2 -> 3: slots are free\n") !=
+  CHECK(told(3, "growing 2 -> 3: it gains in utility").find("- 3 workers: growing 2 -> 3: it gains in utility\n") !=
         std::string::npos);
 }
 

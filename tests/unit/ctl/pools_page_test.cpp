@@ -41,5 +41,30 @@ TEST_CASE("a node that was not asked for is called as its provider calls it, and
   CHECK(text.find("ending i-0a1b has failed") != std::string::npos);
 }
 
+TEST_CASE("where no node has joined it is told what the pools do about it") {
+  json pool = example("pool.json");
+  pool["nodes"].erase(0);  // left: one that was asked for
+  CHECK(no_nodes_page(json::array({pool}), kLate) ==
+        "no nodes have joined\n"
+        "the pool gpu: 1 node is coming; it may have 4\n"
+        "creating a node of gpu has failed 2 times in a row, last at 21:53:20 UTC: quota: 16 instances of this kind at "
+        "most; the next attempt is at 21:53:50 UTC\n"
+        "see: schedctl pools; why a job waits: schedctl why JOB\n");
+  pool["problem"] = nullptr;
+  pool["nodes"][0]["state"] = "releasing";
+  CHECK(
+      no_nodes_page(json::array({pool}), kLate)
+          .find("the pool gpu: no node is asked for, 1 is being given back; it may have 4, and asks for one when a job "
+                "needs it\n") != std::string::npos);
+  pool["nodes"] = json::array();
+  pool["max"] = 0;
+  CHECK(no_nodes_page(json::array({pool}), kLate)
+            .find("the pool gpu: no node is asked for; it may have none (max: 0)\n") != std::string::npos);
+  pool["retired"] = true;
+  for (const json& none : {json::array({pool}), json::array()}) {
+    CHECK(no_nodes_page(none, kLate).find("--local-slots") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace tidepool::ctl

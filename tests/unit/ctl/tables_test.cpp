@@ -238,6 +238,39 @@ TEST_CASE("of decisions about one job what they say of others is not told") {
   CHECK(decisions_text(json::array({decision}), style, Rows::kFolded, "job-4").starts_with("nothing to tell"));
 }
 
+TEST_CASE("of several jobs that a decision leaves as they are it is told how many, and each if that is asked for") {
+  json waits = example("decision.json");
+  waits["intents"] = json::array();
+  waits["verdicts"] = waits["targets"] = json::array();
+  for (const char* job : {"job-2", "job-3"}) {
+    waits["verdicts"].push_back({{"job", job}, {"reason", {{"text", "waits for 2 slots"}}}});
+    waits["targets"].push_back({{"job", job}, {"size", 2}, {"reason", {{"text", "it pays"}}}});
+  }
+  json planned = waits;
+  planned["id"] = "dec-6";
+  planned["verdicts"] = json::array();
+  json grows = waits;  // beside what it changes, the rest is not told
+  grows["id"] = "dec-5";
+  grows["intents"] = example("decision.json")["intents"];
+  grows["intents"][0]["reason"]["text"] = "it pays";
+  const json decisions = {waits, planned, grows};
+  const Style style{.width = 200};
+  CHECK(decisions_text(decisions, style, Rows::kFolded) ==
+        "dec-7 21:53:31 UTC no change; new reasons for 2 jobs\n"
+        "dec-6 21:53:31 UTC no change yet; a new plan for 2 jobs\n"
+        "dec-5 21:53:31 UTC job-1 grow: it pays\n"
+        "each job with its reason: schedctl decisions --all; of one job: schedctl decisions JOB\n");
+  CHECK(decisions_text(decisions, style, Rows::kAll) ==
+        "dec-7 21:53:31 UTC job-2 keep: waits for 2 slots\n"
+        "dec-7 21:53:31 UTC job-3 keep: waits for 2 slots\n"
+        "dec-6 21:53:31 UTC job-2 plan: 2 workers, it pays\n"
+        "dec-6 21:53:31 UTC job-3 plan: 2 workers, it pays\n"
+        "dec-5 21:53:31 UTC job-1 grow: it pays\n");
+  CHECK(decisions_text(decisions, style, Rows::kFolded, "job-3") ==
+        "dec-7 21:53:31 UTC job-3 keep: waits for 2 slots (2 times, first at 21:53:31 UTC)\n"
+        "dec-6 21:53:31 UTC job-3 plan: 2 workers, it pays\n");
+}
+
 TEST_CASE("nodes that a decision asks a pool for are told, too") {
   json decision = example("decision.json");
   decision["intents"] = json::array();
@@ -252,19 +285,18 @@ TEST_CASE("decisions that differ in their time only are one row with a count, al
     json kept = example("decision.json");
     kept["id"] = "dec-" + std::to_string(9 - decisions.size());
     kept["at"] = std::string("2026-11-20T") + at + ".000Z";
-    kept["intents"] = json::array();
-    kept["verdicts"][0]["reason"]["text"] = "waits for 2 slots";
-    kept["verdicts"].push_back(kept["verdicts"][0]);
-    kept["verdicts"][1]["job"] = "job-2";
+    kept["intents"][0]["reason"]["text"] = "it pays";
+    kept["intents"].push_back(kept["intents"][0]);
+    kept["intents"][1]["job"] = "job-2";
     decisions.push_back(kept);
   }
-  decisions[1]["verdicts"][1]["reason"]["text"] = "waits for 3 slots";
+  decisions[1]["intents"][1]["reason"]["text"] = "slots are left";
   const Style style{.width = 200};
   CHECK(decisions_text(decisions, style, Rows::kFolded) ==
-        "dec-9 21:53:31 UTC job-1 keep: waits for 2 slots (3 times, first at 21:53:10 UTC)\n"
-        "dec-9 21:53:31 UTC job-2 keep: waits for 2 slots\n"
-        "dec-8 21:53:20 UTC job-2 keep: waits for 3 slots\n"
-        "dec-7 21:53:10 UTC job-2 keep: waits for 2 slots\n");
+        "dec-9 21:53:31 UTC job-1 grow: it pays (3 times, first at 21:53:10 UTC)\n"
+        "dec-9 21:53:31 UTC job-2 grow: it pays\n"
+        "dec-8 21:53:20 UTC job-2 grow: slots are left\n"
+        "dec-7 21:53:10 UTC job-2 grow: it pays\n");
   const std::string each = decisions_text(decisions, style, Rows::kAll);
   CHECK(std::count(each.begin(), each.end(), '\n') == 6);
   CHECK(each.find("times") == std::string::npos);

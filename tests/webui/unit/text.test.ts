@@ -223,7 +223,7 @@ test("a token leaves the address, the page stays", () => {
 });
 
 test("a size that lost is told with how the job would leave it", () => {
-  expect(leavingText("growing 0 -> 4: slots are free", 0)).toBe("it would grow to 4: slots are free");
+  expect(leavingText("growing 0 -> 4: it gains in utility", 0)).toBe("it would grow to 4: it gains in utility");
   expect(leavingText("shrinking 4 -> 3: the larger size does not pay", 4)).toBe("it would shrink to 3: the larger size does not pay");
-  expect(leavingText("growing 2 -> 3: slots are free", 3)).toBe("growing 2 -> 3: slots are free");
+  expect(leavingText("growing 2 -> 3: it gains in utility", 3)).toBe("growing 2 -> 3: it gains in utility");
 });

@@ -185,8 +185,8 @@ export function sizeText(job: { size: number; target_size: number; min: number; 
   return `${job.size}${moving ? ` → ${job.target_size}` : ""} (${job.min === job.max ? job.max : `${job.min}–${job.max}`})`;
 }
 
-// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: slots are free" is "it
-// would grow to 3: slots are free".
+// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: it gains in utility" is
+// "it would grow to 3: it gains in utility".
 export function leavingText(why: string, size: number): string {
   for (const [verb, would] of [["growing", "it would grow to"], ["shrinking", "it would shrink to"]]) {
     const begin = `${verb} ${count(size)} -> `;

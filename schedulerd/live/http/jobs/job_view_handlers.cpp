@@ -20,7 +20,7 @@ void list_job_decisions(Rest& rest, Call call) {
 
 void list_job_events(Rest& rest, Call call) {
   const auto job = rest.find_job(call);
-  if (job != nullptr) reply_events(rest, call, job->id);
+  if (job != nullptr) reply_events(rest, call, {.job = job->id});
 }
 
 void job_metrics(Rest& rest, Call call) {
