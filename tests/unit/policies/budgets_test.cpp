@@ -432,7 +432,10 @@ TEST_CASE("an operator is told which jobs a new threshold lets start, and what t
         std::vector<std::string>{freed + "; it has no other threshold that holds them"});
   vision.budget.reset();
   CHECK(pool.warnings({vision, {.name = "speech"}}) ==
-        std::vector<std::string>{freed + "; the tenant has no budget any more"});
+        std::vector<std::string>{freed + "; the tenant has no budget any more",
+                                 "the budget of tenant vision is taken away: " + to_text(spent) +
+                                     " that are spent this day count in no budget of its own that is set later, "
+                                     "under this name or another"});
   pool.configure({vision, {.name = "speech"}});
   pool.story.settle(job);
   CHECK(pool.story.job(job).size() == 2);
@@ -464,6 +467,14 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
   CHECK(pool.warnings({lab, vision}) ==
         std::vector<std::string>{"the budget of tenant lab begins anew, for its window is a month in place of a day: "
                                  "3.00 that are spent this day do not count in it"});
+  // And so does that of a tenant that gets another name.
+  core::Tenant renamed = lab;
+  renamed.name = "labs";
+  vision.parent = "labs";
+  CHECK(pool.warnings({renamed, vision}) ==
+        std::vector<std::string>{"the budget of tenant lab is taken away: 3.00 that are spent this day count in no "
+                                 "budget of its own that is set later, under this name or another"});
+  vision.parent = "lab";
   const Instant tomorrow = Instant::from_micros(24 * kHour.count_us());
   lab.budget->window = core::BudgetWindow::kDay;
   CHECK(core::budget_effects(pool.story.state(), {.tenants = {lab, vision}}, tomorrow).empty());
