@@ -96,6 +96,7 @@ test("a budget says what comes of it", () => {
   const spending = now!.budget!;
   expect(spentText(budget!, spending, "USD")).toBe("$3,121 of $5,000 a month");
   expect(outlookText(budget!, spending, "USD")).toBe("reaches its limit 28 Nov 19:23 UTC at $16.00 an hour");
+  expect(outlookText(budget!, { ...spending, next: { percent: 80, action: "stop", at: "2026-11-20T10:00:00.000Z" } }, "USD")).toBe("reaches 80 % 20 Nov 10:00 UTC at $16.00 an hour: jobs are cancelled");
   expect(outlookText(budget!, { ...spending, limit_reached_at: null, expected: "4100.00" }, "USD")).toBe("lasts this month: $4,100 by its end at $16.00 an hour");
   expect(outlookText(budget!, { ...spending, rate_per_hour: "0.00", limit_reached_at: null }, "USD")).toBe("nothing is being spent now");
   expect(outlookText(budget!, { ...spending, spent: "5000.00", limit_reached_at: null }, "USD")).toBe("spent; renewed 1 Dec 00:00 UTC");
