@@ -80,6 +80,10 @@ test("the strongest budget in force of a tenant and those above it holds", () =>
   const words = budgetInForce(both, find("vision", both))!;
   expect(inForceText(words, "vision")).toBe("paused by lab's budget until 1 Dec 00:00 UTC");
   expect(inForceText(words, "lab")).toBe("paused until 1 Dec 00:00 UTC");
+  // Of two that pause it, its own is renewed before lab's.
+  const sooner = holding("vision", { budget: { ...find("lab").now!.budget!, action: "pause", window_ends_at: "2026-11-29T00:00:00.000Z" } });
+  const twice = { ...tree(), tenants: [paused("lab", "pause"), sooner] };
+  expect(budgetInForce(twice, sooner)).toMatchObject({ tenant: "lab", until: "2026-12-01T00:00:00.000Z" });
 });
 
 test("a budget's bar holds its thresholds and what is spent", () => {
