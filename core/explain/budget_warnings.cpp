@@ -42,6 +42,7 @@ class EffectsOf {
     for (const Tenant& tenant : next.tenants) {
       if (tenant.budget) set(before, tenant, now);
     }
+    for (const auto& [tenant, account] : before) leave_out(tenant, account);
     for (const auto& [id, job] : state.jobs) {
       if (!is_final(job->state())) look_at(*job);
     }
@@ -70,17 +71,20 @@ class EffectsOf {
     BudgetEffect& effect = effects_[tenant.name];
     effect.budget = tenant.budget;
     effect.spent = account.spent;
-    if (const auto now_set = before.find(tenant.name);
-        now_set != before.end() && now_set->second.budget.window != tenant.budget->window) {
-      effect.left_out = now_set->second.spent;
-      effect.left_out_of = now_set->second.budget.window;
-    }
     for (const BudgetThreshold& threshold : tenant.budget->thresholds) {
       if (account.spent < amount_of(*tenant.budget, threshold)) break;
       ++account.reached;
       if (!is_in(told, threshold)) effect.reached.push_back(threshold);
     }
     accounts_.emplace(tenant.name, std::move(account));
+  }
+
+  // What has been spent of it counts no more, if its window is another one or it is there no more.
+  void leave_out(const std::string& tenant, const BudgetAccount& account) {
+    const auto next = accounts_.find(tenant);
+    if (next != accounts_.end() && next->second.budget.window == account.budget.window) return;
+    effects_[tenant].left_out = account.spent;
+    effects_[tenant].left_out_of = account.budget.window;
   }
 
   const Leaf& leaf_of(const Job& job) {
@@ -188,9 +192,14 @@ std::string next_text(const BudgetEffect& effect) {
 }
 
 std::string left_out_text(const BudgetEffect& effect) {
+  const std::string window = to_text(effect.left_out_of);
+  const std::string spent = to_text(effect.left_out) + " that are spent this " + window;
+  if (!effect.budget) {
+    return "the budget of tenant " + effect.tenant + " is taken away: " + spent +
+           " count in no budget of its own that is set later, under this name or another";
+  }
   return "the budget of tenant " + effect.tenant + " begins anew, for its window is a " +
-         to_text(effect.budget->window) + " in place of a " + to_text(effect.left_out_of) + ": " +
-         to_text(effect.left_out) + " that are spent this " + to_text(effect.left_out_of) + " do not count in it";
+         to_text(effect.budget->window) + " in place of a " + window + ": " + spent + " do not count in it";
 }
 
 }  // namespace

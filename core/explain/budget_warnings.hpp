@@ -29,7 +29,7 @@ struct BudgetEffect {
   std::vector<BudgetThreshold> reached;
   std::int64_t jobs = 0;  // of the tenant and of those below it, that have not ended
   std::map<BudgetFate, std::vector<JobId>> changed;
-  Money left_out = {};  // what was spent in a window of another length: the new one begins with nothing
+  Money left_out = {};  // what was spent of one that is no more, or had another window: a new one begins with nothing
   BudgetWindow left_out_of = BudgetWindow::kMonth;
 };
 

@@ -62,6 +62,11 @@ class Refresh {
   void operator()(reason::BeyondGuarantee& why) const {
     if (const Tenant* tenant = state_.tenants->find(why.word)) why.guarantee = tenant->guarantee;
   }
+  // Of the budget that took its slots, unless another one keeps it from starting for longer.
+  void operator()(reason::BudgetSpent& why) const {
+    const auto last = job_.hold ? last_renewed(state_, job_) : std::nullopt;
+    if (last && last->ends_unix > why.ends_unix) why = {*last};
+  }
   template <class R>
   void operator()(R& why) const {
     if constexpr (std::is_base_of_v<reason::SlowWorker, R>) (void)slow_now(why);

@@ -189,7 +189,7 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   }
   append_new(victim_evidence(state, job), out.evidence);
   append_new(bound_job_evidence(state, job), out.evidence);
-  append_new(budget_evidence(state, job), out.evidence);
+  append_new(budget_evidence(state, job, out.reason), out.evidence);
   append_new(tenant_evidence(state, job, out.kept_by_guarantees), out.evidence);
   append_new(pool_evidence(state, job), out.evidence);
 }

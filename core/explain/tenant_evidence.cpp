@@ -7,6 +7,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/price_cap.hpp"
+#include "core/state/reason_read.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -56,6 +57,22 @@ int slots_of_askers(const ClusterState& state, const std::string& tenant, const 
 bool tenant_lacks_slots(const ClusterState& state, const Job& job) {
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
   return plan != nullptr && !plan->satisfied && !is_final(job.state());
+}
+
+// Of those on its tenant's path, from the pool on. A job that holds no slots waits for each of them: not even one that
+// shrinks lets a job start.
+std::vector<reason::OfBudget> budgets_in_force(const ClusterState& state, const Job& job) {
+  std::vector<reason::OfBudget> all;
+  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
+    const auto known = state.budgets.find(tenant->name);
+    const auto reached = known == state.budgets.end() ? std::nullopt : in_force(known->second);
+    if (!reached) continue;
+    all.push_back({.limit = known->second.budget.limit,
+                   .percent = reached->percent,
+                   .ends_unix = known->second.window_ends_us / 1'000'000,
+                   .word = tenant->name});
+  }
+  return all;
 }
 
 }  // namespace
@@ -148,21 +165,20 @@ std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers) {
   return lines;
 }
 
-std::vector<std::string> budget_evidence(const ClusterState& state, const Job& job) {
+std::optional<reason::OfBudget> last_renewed(const ClusterState& state, const Job& job) {
+  const std::vector<reason::OfBudget> all = budgets_in_force(state, job);
+  const auto last = std::max_element(
+      all.begin(), all.end(), [](const auto& one, const auto& other) { return one.ends_unix < other.ends_unix; });
+  return last == all.end() ? std::nullopt : std::optional(*last);
+}
+
+std::vector<std::string> budget_evidence(const ClusterState& state, const Job& job, const Reason& told) {
   if (!job.hold || is_final(job.state())) return {};
+  const auto* waits = reason_as<reason::BudgetSpent>(told);
+  const std::string& named = waits != nullptr ? waits->word : job.hold->tenant;
   std::vector<std::string> lines;
-  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
-    const auto known = state.budgets.find(tenant->name);
-    if (known == state.budgets.end() || tenant->name == job.hold->tenant) continue;
-    const BudgetAccount& account = known->second;
-    const auto reached = in_force(account);
-    // One that shrinks jobs keeps none from going on.
-    const bool keeps = reached && (reached->action >= BudgetAction::kPause || job.hold->action == reached->action);
-    if (!keeps) continue;
-    lines.push_back("besides, " + spent_text({.limit = account.budget.limit,
-                                              .percent = reached->percent,
-                                              .ends_unix = account.window_ends_us / 1'000'000,
-                                              .word = tenant->name}));
+  for (const reason::OfBudget& each : budgets_in_force(state, job)) {
+    if (each.word != named) lines.push_back("besides, " + spent_text(each));
   }
   return lines;
 }

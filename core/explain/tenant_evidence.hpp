@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
+#include "core/state/reason.hpp"
 #include "core/tenants/kept_slots.hpp"
 
 namespace tidepool::core {
@@ -46,7 +47,10 @@ struct TypePart {
 // "tenant speech keeps 3 slots of these (lend: 0)" of each.
 [[nodiscard]] std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers);
 
-// Of a job that a budget holds: the other ones on its tenant's path that hold it, too. It goes on once all let it.
-[[nodiscard]] std::vector<std::string> budget_evidence(const ClusterState& state, const Job& job);
+// Of the budgets that keep a job without slots from starting, the one that is renewed last: then it may go on.
+[[nodiscard]] std::optional<reason::OfBudget> last_renewed(const ClusterState& state, const Job& job);
+
+// Of a job that a budget holds: those on its tenant's path that hold it, too, but for the one that `told` names.
+[[nodiscard]] std::vector<std::string> budget_evidence(const ClusterState& state, const Job& job, const Reason& told);
 
 }  // namespace tidepool::core

@@ -85,16 +85,25 @@ std::string limit_words(const json& tenant) {
   return spent.ok() && limit.ok() && *spent >= *limit ? "already" : "not in this window at this rate";
 }
 
+// What is done to jobs next, if anything is in this window: "stop at 80 %, 2026-11-30 23:13:21 UTC".
+std::string next_action(const json& budget) {
+  const std::string at = text_at(budget, "/next/at");
+  if (at.empty()) return "";
+  return text_at(budget, "/next/action") + " at " + integer_at(budget, "/next/percent") + " %, " + moment_of(at) +
+         " UTC";
+}
+
 // What of its budget is spent, and when it will be.
 std::string spending_text(const json& tenant) {
   const json& budget = tenant.at("now").at("budget");
   const std::string action = text_at(budget, "/action");
+  const std::string next = next_action(budget);
   const auto line = [](const std::string& name, const std::string& value) {
     return "  " + name + std::string(kFieldColumns - name.size(), ' ') + value + "\n";
   };
   return line("spent", money(text_at(budget, "/spent"), "") + (action.empty() ? "" : ", which " + effect_of(action))) +
          line("spending", money(text_at(budget, "/rate_per_hour"), "") + " an hour") +
-         line("limit reached", limit_words(tenant)) +
+         (next.empty() ? "" : line("next action", next)) + line("limit reached", limit_words(tenant)) +
          line("expected", money(text_at(budget, "/expected"), "") + " when the window ends, " +
                               moment_of(text_at(budget, "/window_ends_at")) + " UTC");
 }

@@ -283,9 +283,9 @@ export function sharedWorld() {
   const world = demoWorld();
   const [lab, vision, guests] = world.tenants.tenants;
   const now = (more) => ({ ...guests.now, ...more });
-  const budget = (limit, spent, rate, more = {}) => ({ budget: { ...lab.budget, limit }, now: { spent, rate_per_hour: rate, expected: spent, window_ends_at: lab.now.budget.window_ends_at, limit_reached_at: null, action: null, ...more } });
+  const budget = (limit, spent, rate, more = {}) => ({ budget: { ...lab.budget, limit }, now: { spent, rate_per_hour: rate, expected: spent, window_ends_at: lab.now.budget.window_ends_at, limit_reached_at: null, action: null, next: null, ...more } });
   const spent = budget("800.00", "803.20", "0.00", { action: "pause" });
-  const near = budget("2000.00", "1720.00", "12.00", { limit_reached_at: "2026-11-29T21:40:00.000Z" });
+  const near = budget("2000.00", "1720.00", "12.00", { limit_reached_at: "2026-11-29T21:40:00.000Z", next: { percent: 100, action: "pause", at: "2026-11-29T21:40:00.000Z" } });
   const made = (name, parent, more, held) => ({ ...guests, name, parent, path: parent ? [parent, name] : [name], weight: 1, ...more, now: now(held) });
   world.tenants.tenants = [
     { ...lab, now: { ...lab.now, held: 9, entitled: 11, wanted: 14 } },

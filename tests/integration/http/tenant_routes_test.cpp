@@ -94,6 +94,7 @@ TEST_CASE("a budget is set with the tree, told with how it stands, and has its s
   CHECK(now.at("spent") == "0.00");
   CHECK(now.at("action").is_null());
   CHECK(now.at("limit_reached_at").is_null());
+  CHECK(now.at("next").is_null());
   const std::string metrics = fixture.call({.path = "/metrics", .token = fixture.admin}).body;
   CHECK_THAT(metrics, Contains("sched_tenant_budget_limit{tenant=\"lab\"} 500\n"));
   CHECK_THAT(metrics, Contains("sched_tenant_budget_limit{tenant=\"vision\"} 4.858748\n"));  // not 4.858747999999999

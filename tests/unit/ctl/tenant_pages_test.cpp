@@ -54,10 +54,13 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
   CHECK(lab.find("  defaults          limits.max_restarts 5\n") != std::string::npos);
   CHECK(lab.find("  budget            5000.00 a month: warn at 80 %, pause at 100 %\n") != std::string::npos);
   CHECK(lab.find("  spent             3120.5000\n  spending          16.0000 an hour\n") != std::string::npos);
-  CHECK(lab.find("  limit reached     2026-11-28 19:23:08 UTC\n") != std::string::npos);
+  CHECK(lab.find("  next action       pause at 100 %, 2026-11-28 19:23:08 UTC\n"
+                 "  limit reached     2026-11-28 19:23:08 UTC\n") != std::string::npos);
   CHECK(lab.find("  expected          5841.8300 when the window ends, 2026-12-01 00:00:00 UTC\n") != std::string::npos);
   json spent = tree.at("tenants").at(0);
   spent["now"]["budget"]["limit_reached_at"] = nullptr;
+  spent["now"]["budget"]["next"] = nullptr;
+  CHECK(tenant_page(spent, {}).find("next action") == std::string::npos);
   CHECK(tenant_page(spent, {}).find("  limit reached     not in this window at this rate\n") != std::string::npos);
   spent["now"]["budget"]["spent"] = "5000.00";
   CHECK(tenant_page(spent, {}).find("  limit reached     already\n") != std::string::npos);

@@ -1,4 +1,6 @@
 // Tenants with budgets: the moment at which one is spent, what becomes of its jobs, and how they go on.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "core/engine/engine.hpp"
@@ -62,6 +64,12 @@ struct BudgetPool : SharedPool {
     return warnings;
   }
   [[nodiscard]] std::string why(JobId id) const { return core::sentence(story.job(id).verdict.reason); }
+  // The budgets that hold it beside the one of its reason.
+  [[nodiscard]] std::vector<std::string> besides(JobId id) const {
+    std::vector<std::string> lines = core::explain(story.state(), id).evidence;
+    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("besides, "); });
+    return lines;
+  }
 };
 
 }  // namespace
@@ -110,21 +118,74 @@ TEST_CASE("a job that several budgets hold is told all of them") {
   pool.story.settle(first);
   const JobId waits = pool.submit(SharedPool::spec("vision", 2));
   pool.settle_all();
-  const auto others = [&] {
-    std::vector<std::string> lines = core::explain(pool.story.state(), waits).evidence;
-    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("besides, "); });
-    return lines;
-  };
   CHECK(pool.why(waits) ==
         "waits: tenant vision has spent 90 % of its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
-  CHECK(others().empty());
+  CHECK(pool.besides(waits).empty());
   const JobId other = pool.running("speech", 2);
   pool.clock_at(pool.spends("lab", 4'000'000));
   pool.story.settle(other);
   pool.settle_all();
   CHECK(pool.why(waits) == "waits: tenant lab has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
-  CHECK(others() == std::vector<std::string>{"besides, tenant vision has spent 90 % of its budget of 4.00, which is "
-                                             "renewed at 1970-01-02 00:00 UTC"});
+  CHECK(pool.besides(waits) ==
+        std::vector<std::string>{"besides, tenant vision has spent 90 % of its budget of 4.00, which is "
+                                 "renewed at 1970-01-02 00:00 UTC"});
+}
+
+TEST_CASE("a paused job is told to wait for the budget that is renewed last, also if that one only shrinks jobs") {
+  core::Tenant lab = tenant("lab", 3, BudgetAction::kShrink);
+  lab.budget->window = core::BudgetWindow::kMonth;
+  core::Tenant vision = tenant("vision", 4, BudgetAction::kPause);
+  vision.parent = "lab";
+  BudgetPool pool({lab, vision});
+  const JobId job = pool.elastic("vision", 1, 2);
+  pool.clock_at(pool.spends("lab", 3'000'000));
+  pool.story.settle(job);
+  REQUIRE(pool.story.job(job).size() == 1);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(job);
+  REQUIRE(pool.story.job(job).state() == JobState::kPending);
+  CHECK(pool.why(job) == "waits: tenant vision has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
+  const core::Explanation told = core::explain(pool.story.state(), job);
+  CHECK(told.summary == "waits: tenant lab has spent its budget of 3.00, which is renewed at 1970-02-01 00:00 UTC");
+  const std::vector<std::string> advice = told.unblocks();
+  CHECK(std::count(advice.begin(), advice.end(), "a larger budget of tenant lab: schedctl tenants apply FILE") == 1);
+  CHECK(std::count(advice.begin(), advice.end(), "wait until 1970-02-01 00:00 UTC") == 1);
+  CHECK(std::count(advice.begin(), advice.end(), "wait until 1970-01-02 00:00 UTC") == 0);
+  CHECK(pool.besides(job) == std::vector<std::string>{"besides, tenant vision has spent its budget of 4.00, which is "
+                                                      "renewed at 1970-01-02 00:00 UTC"});
+  // And so it goes: with the day's budget renewed it still may not start.
+  pool.clock_at(Instant::from_micros(24 * kHour.count_us()));
+  pool.settle_all();
+  CHECK(pool.story.job(job).state() == JobState::kPending);
+  CHECK(pool.besides(job).empty());
+  pool.clock_at(Instant::from_micros(31 * 24 * kHour.count_us()));
+  pool.settle_all();
+  CHECK(pool.story.job(job).state() == JobState::kRunning);
+}
+
+TEST_CASE("what a tenant has spent stays with the budgets above it when it moves, and new ones pay from then on") {
+  const core::Tenant lab = tenant("lab", 4, BudgetAction::kPause, 4);
+  core::Tenant vision = tenant("vision", 10, BudgetAction::kPause, 4);
+  vision.parent = "lab";
+  const core::Tenant corp = tenant("corp", 1, BudgetAction::kPause, 4);
+  const core::Tenant sales{.name = "sales", .parent = "corp"};
+  BudgetPool pool({lab, vision, corp, sales});
+  const JobId job = pool.running("vision", 2);
+  pool.clock_at(pool.spends("lab", 3'000'000));
+  vision.parent = "corp";
+  pool.configure({lab, corp, sales, vision});
+  CHECK(pool.budget("lab").spent == Money::micros(3'000'000));
+  CHECK(pool.budget("lab").rate == Money());
+  CHECK(pool.budget("vision").spent == Money::micros(3'000'000));
+  CHECK(pool.budget("corp").spent == Money());
+  CHECK(pool.budget("corp").rate == Money::micros(2'000'000));
+  pool.settle_all();
+  CHECK(pool.story.job(job).size() == 2);
+  pool.clock_at(pool.spends("corp", 1'000'000));
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).state() == JobState::kPending);
+  CHECK(pool.why(job) == "waits: tenant corp has spent its budget of 1.00, which is renewed at 1970-01-02 00:00 UTC");
+  CHECK(pool.budget("lab").spent == Money::micros(3'000'000));
 }
 
 TEST_CASE("a job that comes while the budget is spent waits, and all go on when the window turns") {
@@ -371,7 +432,10 @@ TEST_CASE("an operator is told which jobs a new threshold lets start, and what t
         std::vector<std::string>{freed + "; it has no other threshold that holds them"});
   vision.budget.reset();
   CHECK(pool.warnings({vision, {.name = "speech"}}) ==
-        std::vector<std::string>{freed + "; the tenant has no budget any more"});
+        std::vector<std::string>{freed + "; the tenant has no budget any more",
+                                 "the budget of tenant vision is taken away: " + to_text(spent) +
+                                     " that are spent this day count in no budget of its own that is set later, "
+                                     "under this name or another"});
   pool.configure({vision, {.name = "speech"}});
   pool.story.settle(job);
   CHECK(pool.story.job(job).size() == 2);
@@ -403,6 +467,14 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
   CHECK(pool.warnings({lab, vision}) ==
         std::vector<std::string>{"the budget of tenant lab begins anew, for its window is a month in place of a day: "
                                  "3.00 that are spent this day do not count in it"});
+  // And so does that of a tenant that gets another name.
+  core::Tenant renamed = lab;
+  renamed.name = "labs";
+  vision.parent = "labs";
+  CHECK(pool.warnings({renamed, vision}) ==
+        std::vector<std::string>{"the budget of tenant lab is taken away: 3.00 that are spent this day count in no "
+                                 "budget of its own that is set later, under this name or another"});
+  vision.parent = "lab";
   const Instant tomorrow = Instant::from_micros(24 * kHour.count_us());
   lab.budget->window = core::BudgetWindow::kDay;
   CHECK(core::budget_effects(pool.story.state(), {.tenants = {lab, vision}}, tomorrow).empty());

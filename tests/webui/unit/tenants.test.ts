@@ -80,6 +80,10 @@ test("the strongest budget in force of a tenant and those above it holds", () =>
   const words = budgetInForce(both, find("vision", both))!;
   expect(inForceText(words, "vision")).toBe("paused by lab's budget until 1 Dec 00:00 UTC");
   expect(inForceText(words, "lab")).toBe("paused until 1 Dec 00:00 UTC");
+  // Of two that pause it, its own is renewed before lab's.
+  const sooner = holding("vision", { budget: { ...find("lab").now!.budget!, action: "pause", window_ends_at: "2026-11-29T00:00:00.000Z" } });
+  const twice = { ...tree(), tenants: [paused("lab", "pause"), sooner] };
+  expect(budgetInForce(twice, sooner)).toMatchObject({ tenant: "lab", until: "2026-12-01T00:00:00.000Z" });
 });
 
 test("a budget's bar holds its thresholds and what is spent", () => {
@@ -96,6 +100,7 @@ test("a budget says what comes of it", () => {
   const spending = now!.budget!;
   expect(spentText(budget!, spending, "USD")).toBe("$3,121 of $5,000 a month");
   expect(outlookText(budget!, spending, "USD")).toBe("reaches its limit 28 Nov 19:23 UTC at $16.00 an hour");
+  expect(outlookText(budget!, { ...spending, next: { percent: 80, action: "stop", at: "2026-11-20T10:00:00.000Z" } }, "USD")).toBe("reaches 80 % 20 Nov 10:00 UTC at $16.00 an hour: jobs are cancelled");
   expect(outlookText(budget!, { ...spending, limit_reached_at: null, expected: "4100.00" }, "USD")).toBe("lasts this month: $4,100 by its end at $16.00 an hour");
   expect(outlookText(budget!, { ...spending, rate_per_hour: "0.00", limit_reached_at: null }, "USD")).toBe("nothing is being spent now");
   expect(outlookText(budget!, { ...spending, spent: "5000.00", limit_reached_at: null }, "USD")).toBe("spent; renewed 1 Dec 00:00 UTC");

@@ -315,6 +315,7 @@ export interface BudgetNow {
   window_ends_at: string;
   limit_reached_at: string | null; // null: it has been reached, or is not in this window
   action: BudgetAction | null; // in force
+  next: { percent: number; action: BudgetAction; at: string } | null; // that does more to jobs; null: not in this window
 }
 
 // Of its jobs and those of the tenants below it.

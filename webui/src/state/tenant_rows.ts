@@ -80,12 +80,17 @@ export interface BudgetInForce {
   until: string;
 }
 
-// The strongest that holds of its own budget and of those above it; null: none.
+function holdsMore(one: BudgetInForce, other: BudgetInForce): boolean {
+  const stronger = kStrength[one.action] - kStrength[other.action];
+  return stronger > 0 || (stronger === 0 && Date.parse(one.until) >= Date.parse(other.until));
+}
+
+// The strongest that holds of its own budget and of those above it, of equals the one renewed last; null: none.
 export function budgetInForce(tree: TenantTree, tenant: Tenant): BudgetInForce | null {
   const found = tree.tenants
     .filter((other) => tenant.path.includes(other.name))
     .flatMap(({ name, now }) => (now?.budget?.action ? [{ action: now.budget.action, tenant: name, until: now.budget.window_ends_at }] : []));
-  return found.reduce<BudgetInForce | null>((most, each) => (most === null || kStrength[each.action] >= kStrength[most.action] ? each : most), null);
+  return found.reduce<BudgetInForce | null>((most, each) => (most === null || holdsMore(each, most) ? each : most), null);
 }
 
 export interface BudgetTick {

@@ -1,10 +1,12 @@
 #include "schedulerd/live/http/numbers/budget_numbers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/state/listed_price.hpp"
 #include "core/state/utc_time.hpp"
@@ -53,22 +55,43 @@ class HeldByPrice {
   std::map<std::pair<core::PriceSource, Money>, std::int64_t> slots_;  // Money: their own price
 };
 
-// Counts on to the end of the window, price by price. Gives when the limit is reached, if it is in this window.
-std::optional<Instant> run_on(const core::ClusterState& state, const std::string& tenant, core::BudgetAccount& account,
-                              Instant end) {
+using Moments = std::vector<std::optional<Instant>>;
+
+// Counts on to the end of the window, price by price. Gives when each amount is reached, if it is in this window.
+Moments run_on(const core::ClusterState& state, const std::string& tenant, core::BudgetAccount& account, Instant end,
+               const std::vector<Money>& amounts) {
+  Moments reached(amounts.size());
+  const auto count_on = [&](Instant until) {
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      const auto at = core::reaches_at(account, amounts[i]);
+      if (!reached[i] && at && *at < until) reached[i] = at;
+    }
+    core::count_until(account, until);
+  };
   const PriceList& list = state.prices->list;
+  if (list.empty()) {
+    count_on(end);
+    return reached;
+  }
   const HeldByPrice held(state, tenant);
-  std::optional<Instant> reached;
   while (account.counted_until < end) {
     const std::int64_t from_us = core::utc_us(state, account.counted_until);
     account.rate = held.rate_at(from_us);
     const auto change = next_change_us(list, from_us);
-    const Instant until = change ? std::min(end, core::at_utc(state, *change)) : end;
-    const auto at = core::reaches_at(account, account.budget.limit);
-    if (!reached && at && *at < until) reached = at;
-    core::count_until(account, until);
+    count_on(change ? std::min(end, core::at_utc(state, *change)) : end);
   }
   return reached;
+}
+
+// The first that does more to jobs than what is in force.
+std::optional<core::BudgetThreshold> next_threshold(const core::BudgetAccount& account) {
+  const auto now = core::in_force(account);
+  const auto& thresholds = account.budget.thresholds;
+  const auto first = thresholds.begin() + static_cast<std::ptrdiff_t>(account.reached);
+  const auto next = std::find_if(first, thresholds.end(), [&](const core::BudgetThreshold& each) {
+    return each.action > (now ? now->action : core::BudgetAction::kWarn);
+  });
+  return next == thresholds.end() ? std::nullopt : std::optional(*next);
 }
 
 }  // namespace
@@ -85,13 +108,12 @@ BudgetNumbers budget_numbers(const core::ClusterState& state, const std::string&
                         .limit_at = std::nullopt,
                         .in_force = core::in_force(account)};
   const bool is_spent = counted.spent >= counted.budget.limit;
-  auto limit_at = core::reaches_at(counted, counted.budget.limit);
-  if (state.prices->list.empty()) {
-    core::count_until(counted, end);
-  } else {
-    limit_at = run_on(state, tenant, counted, end);
-  }
-  if (!is_spent && limit_at && *limit_at < end) numbers.limit_at = limit_at;
+  const auto next = next_threshold(account);
+  std::vector<Money> amounts = {counted.budget.limit};
+  if (next) amounts.push_back(core::amount_of(counted.budget, *next));
+  const Moments reached = run_on(state, tenant, counted, end, amounts);
+  if (!is_spent) numbers.limit_at = reached.front();
+  if (next && reached.back()) numbers.next = {.threshold = *next, .at = *reached.back()};
   numbers.expected = counted.spent;
   return numbers;
 }

@@ -16,6 +16,11 @@ struct BudgetNumbers {
   Instant window_ends;
   std::optional<Instant> limit_at;  // when the limit will be reached; none: it has been, or will not in this window
   std::optional<core::BudgetThreshold> in_force = {};  // none: nothing is done to jobs
+  struct Next {
+    core::BudgetThreshold threshold;
+    Instant at;
+  };
+  std::optional<Next> next = {};  // that does more to jobs than what is in force; none: not in this window
 };
 
 [[nodiscard]] BudgetNumbers budget_numbers(const core::ClusterState& state, const std::string& tenant,

@@ -68,6 +68,12 @@ class TreeView {
     return names;
   }
 
+  [[nodiscard]] json render_next(const BudgetNumbers::Next& next) const {
+    return {{"percent", next.threshold.percent},
+            {"action", core::to_text(next.threshold.action)},
+            {"at", seen_.clock.text(next.at)}};
+  }
+
   // Null where the tenant has none.
   [[nodiscard]] json render_budget(const std::string& tenant) const {
     const auto account = seen_.state.budgets.find(tenant);
@@ -78,7 +84,8 @@ class TreeView {
             {"expected", to_text(budget.expected)},
             {"window_ends_at", seen_.clock.text(budget.window_ends)},
             {"limit_reached_at", budget.limit_at ? json(seen_.clock.text(*budget.limit_at)) : json(nullptr)},
-            {"action", budget.in_force ? json(core::to_text(budget.in_force->action)) : json(nullptr)}};
+            {"action", budget.in_force ? json(core::to_text(budget.in_force->action)) : json(nullptr)},
+            {"next", budget.next ? render_next(*budget.next) : json(nullptr)}};
   }
 
   [[nodiscard]] json render_now(std::size_t i) const {
