@@ -24,12 +24,13 @@ std::string started_line(WorkerId worker, std::int64_t started_at) {
 }
 
 std::string exit_line(const api::WorkerExitedReport& report) {
-  return canonical_json({{"ended", report.worker.text()},
-                         {"report", report.report},
-                         {"exit_code", report.exit_code},
-                         {"signal", report.signal},
-                         {"detail", report.detail}}) +
-         "\n";
+  json line = {{"ended", report.worker.text()},
+               {"report", report.report},
+               {"exit_code", report.exit_code},
+               {"signal", report.signal},
+               {"detail", report.detail}};
+  if (report.nothing_started) line["nothing_started"] = *report.nothing_started;
+  return canonical_json(line) + "\n";
 }
 
 std::string ack_line(WorkerId worker) {
@@ -61,6 +62,11 @@ std::vector<std::string> gpus_in(ObjectReader& in) {
   return gpus;
 }
 
+// Absent of ends that are known, and in the records of agents that did not tell.
+std::optional<bool> nothing_started_in(ObjectReader& in) {
+  return in.has("nothing_started") ? std::optional(in.boolean("nothing_started", false)) : std::nullopt;
+}
+
 // False if the line is none of those that this file writes.
 bool replay(const json& line, RecordedWorkers& history) {
   std::vector<FieldError> errors;
@@ -75,7 +81,8 @@ bool replay(const json& line, RecordedWorkers& history) {
         .worker = *ended,
         .exit_code = static_cast<int>(in.integer("exit_code", -1, {.low = -1, .high = 255})),
         .signal = static_cast<int>(in.integer("signal", 0, {.low = 0, .high = 127})),
-        .detail = in.text("detail", "")};
+        .detail = in.text("detail", ""),
+        .nothing_started = nothing_started_in(in)};
     history.started.insert(*ended);
     history.exits[*ended] = report;
     history.unacknowledged.insert(*ended);

@@ -46,6 +46,23 @@ TEST_CASE("the ledger gives back what was recorded, over any number of restarts"
   }
 }
 
+TEST_CASE("of an end without code the ledger keeps whether nothing was started, and of older records that none told") {
+  const test::TemporaryFolder folder;
+  {
+    WorkerLedger ledger = open_in(folder);
+    REQUIRE(ledger.record_exit({.report = 1, .worker = WorkerId(1), .nothing_started = true}).ok());
+    REQUIRE(ledger.record_exit({.report = 2, .worker = WorkerId(2), .nothing_started = false}).ok());
+    REQUIRE(ledger.record_exit({.report = 3, .worker = WorkerId(3)}).ok());
+  }
+  for (int restart = 0; restart < 2; ++restart) {
+    const WorkerLedger ledger = open_in(folder);
+    const auto& exits = ledger.history().exits;
+    CHECK(exits.at(WorkerId(1)).nothing_started == true);
+    CHECK(exits.at(WorkerId(2)).nothing_started == false);
+    CHECK_FALSE(exits.at(WorkerId(3)).nothing_started.has_value());
+  }
+}
+
 TEST_CASE("when a worker was ordered to start is kept, and one that is forgotten has never been here") {
   const test::TemporaryFolder folder;
   {

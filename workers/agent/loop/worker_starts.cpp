@@ -32,7 +32,8 @@ WorkerStarts::Found WorkerStarts::adopt(WorkerId worker) {
   if (record) node_.rooms.adopt(*record);
   return {.restartable = {},
           .ended = record ? "exited while no agent watched it; exit code unknown"
-                          : "the agent ended before this worker could start"};
+                          : "the agent ended before this worker could start",
+          .nothing_started = !record};
 }
 
 std::optional<RestartableWorker> WorkerStarts::adopt_running(const ProcessRecord& record) {

@@ -70,6 +70,7 @@ class WorkerStarts {
   struct Found {
     std::optional<RestartableWorker> restartable;  // it is one, and goes on, with or without a program
     std::string ended;                             // why nothing of it goes on; empty: it does
+    bool nothing_started = false;                  // with `ended`: no program of it has run
   };
   [[nodiscard]] Found adopt(WorkerId worker);
 

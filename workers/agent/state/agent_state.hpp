@@ -72,7 +72,7 @@ struct WorkerEnded {
   int exit_code = -1;
   int signal = 0;
   std::string detail;
-  bool agent_failed = false;  // nothing was started, for want of what the agent needs, such as room on its disk
+  bool nothing_started = false;  // no program ran: for want of what the agent needs, such as room on its disk
 };
 // Its process has ended, and what it held is not free, for so long that the daemon is told.
 struct SlotsStillHeld {
