@@ -252,9 +252,39 @@ std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
   return record;
 }
 
+fs::path WorkerLedger::ending_path(WorkerId worker) const {
+  return state_dir_ / "workers" / (worker.text() + ".ending");
+}
+
+Status WorkerLedger::record_ending(WorkerId worker, Instant kill_at) {
+  const auto process = process_of(worker);
+  if (!process) return not_found("there is no process of " + worker.text() + " on record that was told to end");
+  return replace_file(ending_path(worker), canonical_json({{"pid", process->pid},
+                                                           {"start_time", process->start_time},
+                                                           {"boot_id", process->boot_id},
+                                                           {"kill_at_us", kill_at.count_us()}}) +
+                                               "\n");
+}
+
+std::optional<Instant> WorkerLedger::ending_of(const ProcessRecord& process) const {
+  const auto text = read_whole_file(ending_path(process.worker));
+  if (!text) return std::nullopt;
+  const auto parsed = parse_json(*text);
+  if (!parsed) return std::nullopt;
+  std::vector<FieldError> errors;
+  ObjectReader in(*parsed, "", errors);
+  const bool is_of_it = in.required_integer("pid", {.low = 2, .high = INT32_MAX}) == process.pid &&
+                        static_cast<std::uint64_t>(in.required_integer("start_time", {.low = 0, .high = INT64_MAX})) ==
+                            process.start_time &&
+                        in.required_text("boot_id") == process.boot_id;
+  const auto kill_at = Instant::from_micros(in.required_integer("kill_at_us", {.low = 0, .high = INT64_MAX}));
+  return errors.empty() && is_of_it ? std::optional(kill_at) : std::nullopt;
+}
+
 void WorkerLedger::forget_process(WorkerId worker) {
   std::error_code error;
   fs::remove(process_path(worker), error);
+  fs::remove(ending_path(worker), error);
 }
 
 std::string foreign_words(const fs::path& state_dir, const std::vector<pid_t>& pids) {

@@ -143,6 +143,26 @@ TEST_CASE("a process is found again by all that tells it from another") {
   CHECK_FALSE(std::filesystem::exists(folder / "workers/w-4.json"));
 }
 
+TEST_CASE("by when a process has to end is kept for that process alone, and goes with it") {
+  const test::TemporaryFolder folder;
+  const ProcessRecord process{WorkerId(4), JobId(2), 77, 123'456, "boot", {}};
+  const Instant kill_at = Instant::from_micros(9'000'000);
+  {
+    WorkerLedger ledger = open_in(folder);
+    CHECK_FALSE(ledger.record_ending(WorkerId(4), kill_at).ok());
+    REQUIRE(ledger.record_process(process).ok());
+    CHECK_FALSE(ledger.ending_of(process).has_value());
+    REQUIRE(ledger.record_ending(WorkerId(4), kill_at).ok());
+  }
+  WorkerLedger ledger = open_in(folder);
+  CHECK(ledger.ending_of(process) == kill_at);
+  ProcessRecord next = process;
+  next.start_time = 123'457;
+  CHECK_FALSE(ledger.ending_of(next).has_value());
+  ledger.forget_process(WorkerId(4));
+  CHECK_FALSE(ledger.ending_of(process).has_value());
+}
+
 TEST_CASE("a state directory that others may write to is refused") {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder / "workers");

@@ -84,6 +84,7 @@ class Loop : public AgentLoop {
   void carry_out(const RecordRestartable& action) { starts_.record(action); }
   void carry_out(const OfferProgramAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
+  void carry_out(const RecordEnding& action) { records_.take(action); }
   void carry_out(const WarnOf& action) { troubles_.warn(action.worker.text(), action.sentence); }
   void carry_out(const ReadLog& action) { daemon_.send(logs_.read(action.order, state_.lives(action.order.worker))); }
   void carry_out(const ProbeDevices&);
@@ -210,6 +211,7 @@ void Loop::adopt_workers() {
   for (const WorkerId worker : ledger_.history().open()) {
     WorkerStarts::Found found = starts_.adopt(worker);
     if (found.restartable) feed(RestartableAdopted{*std::move(found.restartable)});
+    if (found.kill_at) feed(EndingAdopted{worker, *found.kill_at});
     if (found.ended.empty()) continue;
     rooms_.close(worker, end_of({.worker = worker, .detail = found.ended, .nothing_started = found.nothing_started}));
   }

@@ -135,8 +135,14 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
   // A second stop may shorten the grace, never lengthen it; a second signal would break into what is being saved.
   const bool was_told = living.kill_at.has_value();
-  if (!was_told || kill_at < *living.kill_at) living.kill_at = kill_at;
   if (!was_told) act(SignalWorker{worker, SIGTERM});
+  if (!was_told || kill_at < *living.kill_at) end_by(worker, living, kill_at);
+}
+
+// On record after the signal: a process that an agent has not told to end must not be taken for one that was.
+void AgentState::end_by(WorkerId worker, Living& living, Instant kill_at) {
+  living.kill_at = kill_at;
+  act(RecordEnding{worker, kill_at});
 }
 
 void AgentState::kill(WorkerId worker, const std::string& why) {
