@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/files/whole_file.hpp"
@@ -16,6 +17,9 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+// A ledger shorter than this is left as it is.
+constexpr off_t kCompactedFrom = off_t{1} << 20;
 
 std::string started_line(WorkerId worker, std::int64_t started_at) {
   json line = {{"started", worker.text()}};
@@ -130,7 +134,7 @@ Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {
   if (const auto cluster = read_whole_file(state_dir / "cluster")) history->cluster = *cluster;
   WorkerLedger ledger(state_dir, std::move(*history));
   TP_TRY(ledger.claim());
-  TP_TRY(ledger.compact());
+  TP_TRY(ledger.compact(ledger.history_));
   return ledger;
 }
 
@@ -162,30 +166,47 @@ Status WorkerLedger::forget_all() {
     fs::remove(it->path(), ignored);
   }
   history_ = {};
-  return compact();
+  return compact(history_);
+}
+
+Status WorkerLedger::compact_if_due() {
+  const off_t bytes = ::lseek(file_.get(), 0, SEEK_END);
+  if (bytes < std::max(kCompactedFrom, compacted_bytes_ * 2)) return ok_status();
+  compacted_bytes_ = bytes;
+  const auto history = read_history(state_dir_ / "ledger.jsonl");
+  if (!history) return history.error();
+  return compact(*history);
 }
 
 // Written anew, with what the history still has, and opened for what follows.
-Status WorkerLedger::compact() {
+Status WorkerLedger::compact(const RecordedWorkers& history) {
   std::string text;
-  for (const WorkerId worker : history_.started) {
-    const auto ended = history_.exits.find(worker);
-    const auto start = history_.starts.find(worker);
-    const bool has_ended = ended != history_.exits.end();
-    if (!has_ended || start != history_.starts.end()) {
-      text += started_line(worker, start == history_.starts.end() ? 0 : start->second);
+  for (const WorkerId worker : history.started) {
+    const auto ended = history.exits.find(worker);
+    const auto start = history.starts.find(worker);
+    const bool has_ended = ended != history.exits.end();
+    if (!has_ended || start != history.starts.end()) {
+      text += started_line(worker, start == history.starts.end() ? 0 : start->second);
     }
     if (!has_ended) continue;
     text += exit_line(ended->second);
-    if (!history_.unacknowledged.contains(worker)) text += ack_line(worker);
+    if (!history.unacknowledged.contains(worker)) text += ack_line(worker);
   }
-  TP_TRY(replace_file(state_dir_ / "ledger.jsonl", text));
+  const Status put = replace_file(state_dir_ / "ledger.jsonl", text);
+  if (put.ok()) compacted_bytes_ = static_cast<off_t>(text.size());
+  // Also after an error: what follows must not go into a file that has been replaced.
+  const Status opened = reopen();
+  return put.ok() ? opened : put;
+}
+
+Status WorkerLedger::reopen() {
   file_.reset(::open((state_dir_ / "ledger.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file_) return errno_error("open the ledger in " + state_dir_.string());
   return ok_status();
 }
 
 Status WorkerLedger::append(const std::string& line) {
+  if (!file_) TP_TRY(reopen());
   const off_t end = ::lseek(file_.get(), 0, SEEK_END);
   Status status = write_all(file_.get(), line);
   if (status.ok() && ::fdatasync(file_.get()) != 0) {

@@ -60,13 +60,17 @@ class WorkerLedger {
   void forget_process(WorkerId worker);
 
   [[nodiscard]] Status record_cluster(const std::string& cluster);
+  // Drops from the file what acknowledged exits no longer need, once that may be half of it and it is not small. On an
+  // error the file is as good as before, and the next try comes when it is twice as long.
+  [[nodiscard]] Status compact_if_due();
   // Everything above is forgotten. Requires: no worker of it lives.
   [[nodiscard]] Status forget_all();
 
  private:
   WorkerLedger(std::filesystem::path state_dir, RecordedWorkers history);
   [[nodiscard]] Status claim();
-  [[nodiscard]] Status compact();
+  [[nodiscard]] Status compact(const RecordedWorkers& history);
+  [[nodiscard]] Status reopen();
   [[nodiscard]] Status append(const std::string& line);
   [[nodiscard]] std::filesystem::path process_path(WorkerId worker) const;
   [[nodiscard]] std::filesystem::path ending_path(WorkerId worker) const;
@@ -74,6 +78,7 @@ class WorkerLedger {
   std::filesystem::path state_dir_;
   RecordedWorkers history_;  // as read at open
   UniqueFd file_;
+  off_t compacted_bytes_ = 0;
   std::string instance_;
   std::vector<pid_t> foreign_;
 };
