@@ -340,7 +340,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
 
 Status take_worker(nlohmann::json element, const std::string& where, ClusterState& state) {
   if (element.is_object()) {  // likewise
-    element.emplace("notice", nullptr);
+    tell_no_refusal(element.emplace("notice", nullptr).first.value());
     element.emplace("held", nullptr);
   }
   auto worker = decode_named(element, where, state.workers, std::make_unique<Worker>());
