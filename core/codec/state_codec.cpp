@@ -94,6 +94,7 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("launched", worker.launched);
   archive("program_ended", worker.program_ended);
   archive("node_lost", worker.node_lost);
+  archive("boot_unseen", worker.boot_unseen);
   archive("held", worker.held);
   archive("track", worker.track);
   archive("replaced", worker.replaced);
@@ -342,6 +343,7 @@ Status take_worker(nlohmann::json element, const std::string& where, ClusterStat
   if (element.is_object()) {  // likewise
     tell_no_refusal(element.emplace("notice", nullptr).first.value());
     element.emplace("held", nullptr);
+    element.emplace("boot_unseen", false);
   }
   auto worker = decode_named(element, where, state.workers, std::make_unique<Worker>());
   if (!worker.ok()) return worker.error();
