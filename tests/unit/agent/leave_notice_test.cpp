@@ -99,6 +99,26 @@ TEST_CASE("an agent that comes after ends a process that was told to end when th
   CHECK(signals[0].signal == SIGKILL);
 }
 
+TEST_CASE(
+    "a process that is overdue when an agent comes after is ended once a daemon could have granted it more time") {
+  const auto adopt = [](AgentBench& bench) {
+    (void)bench.tell(EndingAdopted{kWorker, bench.now - Duration::seconds(1)});
+    CHECK(all<SignalWorker>(bench.pass(Duration::millis(1'999))).empty());
+  };
+  RecordedWorkers history;
+  history.started = {kWorker};
+  AgentBench alone(history);
+  adopt(alone);
+  CHECK(all<SignalWorker>(alone.pass(Duration::millis(1))).size() == 1);
+  AgentBench told(history);
+  adopt(told);
+  (void)told.tell(LinkOpened{});
+  (void)told.order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
+  (void)told.order(notice(9'000, 20'000));
+  CHECK(all<SignalWorker>(told.pass(Duration::millis(8'999))).empty());
+  CHECK(all<SignalWorker>(told.pass(Duration::millis(1))).size() == 1);
+}
+
 TEST_CASE("a program that is done is ended at once if it has been told to end, and not otherwise") {
   Noticed bench;
   const WorkerSaid done{kWorker, api::AnswerMessage{.decision = DecisionId(7), .answer = api::NoticeAnswer::kDone}};

@@ -113,9 +113,10 @@ void AgentState::on(const RestartableAdopted& fact) {
   if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
+// What is overdue waits for a link all the same: a daemon that has granted more time meanwhile says so again.
 void AgentState::on(const EndingAdopted& fact) {
   const auto found = living_.find(fact.worker);
-  if (found != living_.end()) found->second.kill_at = fact.kill_at;
+  if (found != living_.end()) found->second.kill_at = std::max(fact.kill_at, now_ + times_.backoff_max);
 }
 
 void AgentState::on(DevicesProbed& fact) {
