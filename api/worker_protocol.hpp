@@ -219,6 +219,9 @@ struct WorkerExitedReport {
   int exit_code = -1;
   int signal = 0;
   std::string detail;
+  // Of an end without code and signal: whether its node has started nothing, or a program has ended unseen. None of any
+  // other end; older agents tell none.
+  std::optional<bool> nothing_started;
 };
 struct FromWorkerReport {
   WorkerId worker;

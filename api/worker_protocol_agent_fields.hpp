@@ -44,6 +44,7 @@ void fields(auto& archive, Like<WorkerExitedReport> auto& m) {
   archive("report", m.report, kPositive);
   archive("worker", m.worker, kId);
   exit_fields(archive, m);
+  archive.if_any("nothing_started", m.nothing_started, kYesOrNo);
 }
 void fields(auto& archive, Like<FromWorkerReport> auto& m) {
   archive.type("from_worker");

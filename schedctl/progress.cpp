@@ -254,7 +254,9 @@ std::string worker_killed_sentence(const json& d) {
 }
 
 std::string worker_replaced_sentence(const json& d) {
-  return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by");
+  const std::string slow = text_at(d, "/because_of");
+  return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by") +
+         (slow.empty() ? "" : ", as " + slow + " of its group is slow");
 }
 
 const std::map<std::string, Sentence>& job_sentences() {

@@ -152,6 +152,7 @@ void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("detail", fact.detail);
   archive("never_joined", fact.never_joined);
   archive("never_stepped", fact.never_stepped);
+  archive("nothing_started", fact.nothing_started);
 }
 void fields(auto& archive, codec::Like<GenerationSwitched> auto& fact) {
   archive("job", fact.job);
@@ -426,6 +427,14 @@ Result<Fact> decode_named(std::string_view name, const nlohmann::json& body) {
   return invalid_argument("/fact \"" + std::string(name) + "\" is not a fact that this version knows");
 }
 
+// As they were taken then.
+void tell_no_later_fields_of_exits(nlohmann::json& body) {
+  const auto is = [&](const char* name, int value) { return body.contains(name) && body.at(name) == value; };
+  body.emplace("never_joined", false);
+  body.emplace("never_stepped", false);
+  body.emplace("nothing_started", is("exit_code", -1) && is("signal", 0));
+}
+
 }  // namespace
 
 Result<Fact> fact_from_json(const nlohmann::json& value) {
@@ -443,8 +452,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
   if (*name == name_of(NodeLost{})) body.emplace("given_back", false);
   if (*name == name_of(NodeLost{})) body.emplace("stopped", false);
-  if (*name == name_of(WorkerExited{})) body.emplace("never_joined", false);
-  if (*name == name_of(WorkerExited{})) body.emplace("never_stepped", false);
+  if (*name == name_of(WorkerExited{})) tell_no_later_fields_of_exits(body);
   if (*name == name_of(GenerationSwitched{})) body.emplace("unused", nullptr);
   if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);

@@ -134,6 +134,17 @@ void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
   archive("answer", notice.answer);
   archive("answers", notice.answers);
   archive("granted", notice.granted);
+  archive("refused", notice.refused);
+}
+
+// Only by a refusal of its job, one of a program that had said nothing, or refused itself, was granted.
+inline void tell_no_refusal(nlohmann::json& notice) {
+  if (!notice.is_object()) return;
+  const auto is = [&](const char* name, const nlohmann::json& value) {
+    return notice.contains(name) && notice.at(name) == value;
+  };
+  const bool may_be = is("answer", to_text(NoticeAnswer::kNone)) || is("answer", to_text(NoticeAnswer::kRefuse));
+  notice.emplace("refused", may_be && is("granted", true));
 }
 
 }  // namespace tidepool::core

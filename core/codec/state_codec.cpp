@@ -94,6 +94,7 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("launched", worker.launched);
   archive("program_ended", worker.program_ended);
   archive("node_lost", worker.node_lost);
+  archive("boot_unseen", worker.boot_unseen);
   archive("held", worker.held);
   archive("track", worker.track);
   archive("replaced", worker.replaced);
@@ -340,8 +341,9 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
 
 Status take_worker(nlohmann::json element, const std::string& where, ClusterState& state) {
   if (element.is_object()) {  // likewise
-    element.emplace("notice", nullptr);
+    tell_no_refusal(element.emplace("notice", nullptr).first.value());
     element.emplace("held", nullptr);
+    element.emplace("boot_unseen", false);
   }
   auto worker = decode_named(element, where, state.workers, std::make_unique<Worker>());
   if (!worker.ok()) return worker.error();

@@ -15,9 +15,8 @@ bool is_over(const ClusterState& state, const Job& job, const Worker& worker) {
   const LeaveNotice& notice = *worker.notice;
   const auto& asked = job.preemption.asked;
   if (asked && asked->decision == notice.decision) return state.now >= asked->answer_by;
-  const bool is_spoken_for = notice.granted && notice.answer == NoticeAnswer::kNone;
-  const bool is_refusal = notice.granted && notice.answer == NoticeAnswer::kRefuse;
-  return is_spoken_for || (is_refusal && state.now >= job.preemption.refused_until.value_or(state.now));
+  const bool has_said_nothing = notice.answer == NoticeAnswer::kNone;
+  return notice.refused && (has_said_nothing || state.now >= job.preemption.refused_until.value_or(state.now));
 }
 
 }  // namespace

@@ -68,6 +68,13 @@ void give_up_move(StateChange& change, Job& job, const std::string& why) {
               {{"step", move.step}, {"from", move.from.text()}, {"to", move.to.text()}, {"why", why}});
 }
 
+void give_up_unseen_move(StateChange& change, Job& job, WorkerId started) {
+  for (const WorkerId id : job.membership.workers) {
+    if (awaits(*job.recovery.moving, *change.state().find_worker(id))) change.worker(id).boot_unseen = true;
+  }
+  give_up_move(change, job, started.text() + " has started, and its node has not said that the state came");
+}
+
 void end_move_if_pointless(StateChange& change, Job& job) {
   if (!job.recovery.moving) return;
   const StateMove& move = *job.recovery.moving;

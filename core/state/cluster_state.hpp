@@ -80,6 +80,7 @@ struct Worker {
   GenerationNumber launched = 0;      // newest generation that its program was started in (ResizeMode::kRestart)
   bool program_ended = false;         // the program of that generation has ended well
   bool node_lost = false;             // its node is away
+  bool boot_unseen = false;           // when it began to boot is not known
   std::optional<SlotHold> held;       // none: its program lives, or nothing is known of its end
   StragglerTrack track;
   WorkerId replaced;   // the straggler whose place it took; none = no straggler's

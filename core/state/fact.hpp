@@ -209,6 +209,9 @@ struct WorkerExited {
   bool never_joined = false;
   // It was a member, and its job had told no step since its start. Rows of earlier versions do not tell.
   bool never_stepped = false;
+  // Its node has started nothing: no program of it has run. In rows of earlier versions, each that ended with neither
+  // code nor signal.
+  bool nothing_started = false;
 };
 
 // --- what jobs report (rank 0, through its agent) -----------------------------------------------

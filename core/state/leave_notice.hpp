@@ -29,6 +29,7 @@ struct LeaveNotice {
   NoticeAnswer answer = NoticeAnswer::kNone;  // newest
   std::int64_t answers = 0;                   // heard so far: the number of the newest
   bool granted = false;                       // the newest was granted as it was asked
+  bool refused = false;                       // it was a question, and a refusal of its job was granted
 };
 
 }  // namespace tidepool::core

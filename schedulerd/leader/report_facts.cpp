@@ -153,8 +153,12 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
-  return {
-      .worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = told(report.detail)};
+  const bool has_no_end = report.exit_code < 0 && report.signal == 0;
+  return {.worker = report.worker,
+          .exit_code = report.exit_code,
+          .signal = report.signal,
+          .detail = told(report.detail),
+          .nothing_started = has_no_end && report.nothing_started.value_or(true)};
 }
 
 core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report) {

@@ -198,7 +198,8 @@ class WorldMachines : public WorldRecord {
     }
     // An agent that never got the start says so.
     const core::Worker* worker = state().find_worker(id);
-    if (worker != nullptr && agents_.at(worker->node).connected) learn(core::WorkerExited{id, -1, 0, "never started"});
+    if (worker != nullptr && agents_.at(worker->node).connected)
+      learn(core::WorkerExited{.worker = id, .detail = "never started", .nothing_started = true});
   }
 
   // Its node has left the state.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/files/whole_file.hpp"
@@ -17,6 +18,9 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+// A ledger shorter than this is left as it is.
+constexpr off_t kCompactedFrom = off_t{1} << 20;
+
 std::string started_line(WorkerId worker, std::int64_t started_at) {
   json line = {{"started", worker.text()}};
   if (started_at > 0) line["at"] = started_at;
@@ -24,12 +28,13 @@ std::string started_line(WorkerId worker, std::int64_t started_at) {
 }
 
 std::string exit_line(const api::WorkerExitedReport& report) {
-  return canonical_json({{"ended", report.worker.text()},
-                         {"report", report.report},
-                         {"exit_code", report.exit_code},
-                         {"signal", report.signal},
-                         {"detail", report.detail}}) +
-         "\n";
+  json line = {{"ended", report.worker.text()},
+               {"report", report.report},
+               {"exit_code", report.exit_code},
+               {"signal", report.signal},
+               {"detail", report.detail}};
+  if (report.nothing_started) line["nothing_started"] = *report.nothing_started;
+  return canonical_json(line) + "\n";
 }
 
 std::string ack_line(WorkerId worker) {
@@ -61,6 +66,11 @@ std::vector<std::string> gpus_in(ObjectReader& in) {
   return gpus;
 }
 
+// Absent of ends that are known, and in the records of agents that did not tell.
+std::optional<bool> nothing_started_in(ObjectReader& in) {
+  return in.has("nothing_started") ? std::optional(in.boolean("nothing_started", false)) : std::nullopt;
+}
+
 // False if the line is none of those that this file writes.
 bool replay(const json& line, RecordedWorkers& history) {
   std::vector<FieldError> errors;
@@ -75,7 +85,8 @@ bool replay(const json& line, RecordedWorkers& history) {
         .worker = *ended,
         .exit_code = static_cast<int>(in.integer("exit_code", -1, {.low = -1, .high = 255})),
         .signal = static_cast<int>(in.integer("signal", 0, {.low = 0, .high = 127})),
-        .detail = in.text("detail", "")};
+        .detail = in.text("detail", ""),
+        .nothing_started = nothing_started_in(in)};
     history.started.insert(*ended);
     history.exits[*ended] = report;
     history.unacknowledged.insert(*ended);
@@ -123,7 +134,7 @@ Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {
   if (const auto cluster = read_whole_file(state_dir / "cluster")) history->cluster = *cluster;
   WorkerLedger ledger(state_dir, std::move(*history));
   TP_TRY(ledger.claim());
-  TP_TRY(ledger.compact());
+  TP_TRY(ledger.compact(ledger.history_));
   return ledger;
 }
 
@@ -155,30 +166,47 @@ Status WorkerLedger::forget_all() {
     fs::remove(it->path(), ignored);
   }
   history_ = {};
-  return compact();
+  return compact(history_);
+}
+
+Status WorkerLedger::compact_if_due() {
+  const off_t bytes = ::lseek(file_.get(), 0, SEEK_END);
+  if (bytes < std::max(kCompactedFrom, compacted_bytes_ * 2)) return ok_status();
+  compacted_bytes_ = bytes;
+  const auto history = read_history(state_dir_ / "ledger.jsonl");
+  if (!history) return history.error();
+  return compact(*history);
 }
 
 // Written anew, with what the history still has, and opened for what follows.
-Status WorkerLedger::compact() {
+Status WorkerLedger::compact(const RecordedWorkers& history) {
   std::string text;
-  for (const WorkerId worker : history_.started) {
-    const auto ended = history_.exits.find(worker);
-    const auto start = history_.starts.find(worker);
-    const bool has_ended = ended != history_.exits.end();
-    if (!has_ended || start != history_.starts.end()) {
-      text += started_line(worker, start == history_.starts.end() ? 0 : start->second);
+  for (const WorkerId worker : history.started) {
+    const auto ended = history.exits.find(worker);
+    const auto start = history.starts.find(worker);
+    const bool has_ended = ended != history.exits.end();
+    if (!has_ended || start != history.starts.end()) {
+      text += started_line(worker, start == history.starts.end() ? 0 : start->second);
     }
     if (!has_ended) continue;
     text += exit_line(ended->second);
-    if (!history_.unacknowledged.contains(worker)) text += ack_line(worker);
+    if (!history.unacknowledged.contains(worker)) text += ack_line(worker);
   }
-  TP_TRY(replace_file(state_dir_ / "ledger.jsonl", text));
+  const Status put = replace_file(state_dir_ / "ledger.jsonl", text);
+  if (put.ok()) compacted_bytes_ = static_cast<off_t>(text.size());
+  // Also after an error: what follows must not go into a file that has been replaced.
+  const Status opened = reopen();
+  return put.ok() ? opened : put;
+}
+
+Status WorkerLedger::reopen() {
   file_.reset(::open((state_dir_ / "ledger.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file_) return errno_error("open the ledger in " + state_dir_.string());
   return ok_status();
 }
 
 Status WorkerLedger::append(const std::string& line) {
+  if (!file_) TP_TRY(reopen());
   const off_t end = ::lseek(file_.get(), 0, SEEK_END);
   Status status = write_all(file_.get(), line);
   if (status.ok() && ::fdatasync(file_.get()) != 0) {
@@ -245,9 +273,39 @@ std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
   return record;
 }
 
+fs::path WorkerLedger::ending_path(WorkerId worker) const {
+  return state_dir_ / "workers" / (worker.text() + ".ending");
+}
+
+Status WorkerLedger::record_ending(WorkerId worker, Instant kill_at) {
+  const auto process = process_of(worker);
+  if (!process) return not_found("there is no process of " + worker.text() + " on record that was told to end");
+  return replace_file(ending_path(worker), canonical_json({{"pid", process->pid},
+                                                           {"start_time", process->start_time},
+                                                           {"boot_id", process->boot_id},
+                                                           {"kill_at_us", kill_at.count_us()}}) +
+                                               "\n");
+}
+
+std::optional<Instant> WorkerLedger::ending_of(const ProcessRecord& process) const {
+  const auto text = read_whole_file(ending_path(process.worker));
+  if (!text) return std::nullopt;
+  const auto parsed = parse_json(*text);
+  if (!parsed) return std::nullopt;
+  std::vector<FieldError> errors;
+  ObjectReader in(*parsed, "", errors);
+  const bool is_of_it = in.required_integer("pid", {.low = 2, .high = INT32_MAX}) == process.pid &&
+                        static_cast<std::uint64_t>(in.required_integer("start_time", {.low = 0, .high = INT64_MAX})) ==
+                            process.start_time &&
+                        in.required_text("boot_id") == process.boot_id;
+  const auto kill_at = Instant::from_micros(in.required_integer("kill_at_us", {.low = 0, .high = INT64_MAX}));
+  return errors.empty() && is_of_it ? std::optional(kill_at) : std::nullopt;
+}
+
 void WorkerLedger::forget_process(WorkerId worker) {
   std::error_code error;
   fs::remove(process_path(worker), error);
+  fs::remove(ending_path(worker), error);
 }
 
 std::string foreign_words(const fs::path& state_dir, const std::vector<pid_t>& pids) {

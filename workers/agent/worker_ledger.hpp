@@ -13,6 +13,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "base/time.hpp"
 #include "workers/agent/state/agent_state.hpp"
 #include "workers/agent/system/unique_fd.hpp"
 
@@ -52,22 +53,32 @@ class WorkerLedger {
 
   [[nodiscard]] Status record_process(const ProcessRecord& record);
   [[nodiscard]] std::optional<ProcessRecord> process_of(WorkerId worker) const;
+  // When its process, which has been told to end, is ended by force; by the steady clock of this boot.
+  [[nodiscard]] Status record_ending(WorkerId worker, Instant kill_at);
+  // None: that process has not been told, or it is not known.
+  [[nodiscard]] std::optional<Instant> ending_of(const ProcessRecord& process) const;
   void forget_process(WorkerId worker);
 
   [[nodiscard]] Status record_cluster(const std::string& cluster);
+  // Drops from the file what acknowledged exits no longer need, once that may be half of it and it is not small. On an
+  // error the file is as good as before, and the next try comes when it is twice as long.
+  [[nodiscard]] Status compact_if_due();
   // Everything above is forgotten. Requires: no worker of it lives.
   [[nodiscard]] Status forget_all();
 
  private:
   WorkerLedger(std::filesystem::path state_dir, RecordedWorkers history);
   [[nodiscard]] Status claim();
-  [[nodiscard]] Status compact();
+  [[nodiscard]] Status compact(const RecordedWorkers& history);
+  [[nodiscard]] Status reopen();
   [[nodiscard]] Status append(const std::string& line);
   [[nodiscard]] std::filesystem::path process_path(WorkerId worker) const;
+  [[nodiscard]] std::filesystem::path ending_path(WorkerId worker) const;
 
   std::filesystem::path state_dir_;
   RecordedWorkers history_;  // as read at open
   UniqueFd file_;
+  off_t compacted_bytes_ = 0;
   std::string instance_;
   std::vector<pid_t> foreign_;
 };

@@ -241,9 +241,9 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   Job& job = change.job(worker->job);
   if (fact.work_steps || fact.work_samples) job.progress.length = {fact.work_steps, fact.work_samples};
   if (job.recovery.moving && awaits(*job.recovery.moving, *worker)) {
-    // Its agent may have been started anew since, and know no more of what it has brought: nor when it began to boot.
-    give_up_move(change, job, fact.worker.text() + " has started, and its node has not said that the state came");
-  } else {
+    // Its agent may have been started anew since, and know no more of what it has brought.
+    give_up_unseen_move(change, job, fact.worker);
+  } else if (!worker->boot_unseen) {
     const Duration booted = change.at() - worker->started_at;
     note_cost(job.measurements.boot_cost, size_with_joining(job), booted.to_seconds() * 1e3);
   }

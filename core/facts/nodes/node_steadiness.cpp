@@ -125,17 +125,16 @@ void note_loss(StateChange& change, NodeId node, const std::string& why) {
 
 bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
   const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured;
-  const bool nothing_started = fact.exit_code < 0 && fact.signal == 0;
   const Job& job = *change.state().find_job(worker.job);
-  if (!begins(job, worker, nothing_started) || worker.kill_at || worker.is_gone() || !failed) return false;
+  if (!begins(job, worker, fact.nothing_started) || worker.kill_at || worker.is_gone() || !failed) return false;
   if (!is_active(job.state()) || !change.state().damping.is_on()) return false;
   const auto& faults = change.state().find_node(worker.node)->faults;
   const bool has_run = job.membership.generation > 0;
   const bool may_be_the_job = !has_run || (faults && faults->failed_job == job.id);
-  if (may_be_the_job && !nothing_started) return false;
+  if (may_be_the_job && !fact.nothing_started) return false;
   note_fault(change, worker.node, FaultKind::kFailedStart, fact.detail);
   change.node(worker.node).faults->failed_job = job.id;
-  return nothing_started;
+  return fact.nothing_started;
 }
 
 void note_start(StateChange& change, NodeId node) {

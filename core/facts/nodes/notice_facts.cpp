@@ -49,13 +49,10 @@ bool refuses(StateChange& change, Job& job, const NoticeAnswered& fact) {
   return true;
 }
 
-// A worker of that notice has refused and was granted it, so the job stays. Only such a refusal grants what has not
-// been answered yet.
+// The job stays, whatever its programs have said since.
 bool is_refused(const ClusterState& state, const std::vector<WorkerId>& together) {
-  return std::any_of(together.begin(), together.end(), [&](WorkerId id) {
-    const LeaveNotice& notice = *state.find_worker(id)->notice;
-    return notice.granted && (notice.answer == NoticeAnswer::kNone || notice.answer == NoticeAnswer::kRefuse);
-  });
+  return std::any_of(together.begin(), together.end(),
+                     [&](WorkerId id) { return state.find_worker(id)->notice->refused; });
 }
 
 }  // namespace
@@ -104,7 +101,11 @@ Status apply(StateChange& change, const NoticeAnswered& fact) {
   notice.granted =
       fact.answer == NoticeAnswer::kUntil ? notice.by >= asked : stays || fact.answer != NoticeAnswer::kRefuse;
   if (refuses(change, job, fact)) {
-    for (const WorkerId id : together) change.worker(id).notice->granted = true;
+    for (const WorkerId id : together) {
+      LeaveNotice& each = *change.worker(id).notice;
+      each.granted = true;
+      each.refused = true;
+    }
   }
   change.emit("job.notice_answered", job, answered_data(change.state(), fact, before));
   return ok_status();

@@ -69,14 +69,26 @@ void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
   book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(redone_s * 1e6)), Overhead::kLostToFailure);
 }
 
-// The first that left by the first that came, and so on.
+// The slow worker among those that left; none: they left for another reason.
+WorkerId slow_among(const ClusterState& state, const std::vector<WorkerId>& left, const std::vector<WorkerId>& came) {
+  for (const WorkerId id : came) {
+    const Worker* next = state.find_worker(id);
+    if (next != nullptr && contains(left, next->replaced)) return next->replaced;
+  }
+  return {};
+}
+
+// The first that left by the first that came, and so on; of a group that left with a slow worker, because of that one.
 void emit_replaced(StateChange& change, const Job& job, const std::vector<WorkerId>& left,
                    const std::vector<WorkerId>& came) {
+  const WorkerId slow = slow_among(change.state(), left, came);
   for (std::size_t i = 0; i < left.size(); ++i) {
     const WorkerId by = came[std::min(i, came.size() - 1)];
     const Worker* next = change.state().find_worker(by);
     const bool was_straggler = next != nullptr && next->replaced == left[i];
-    change.emit("worker.replaced", job, {{"worker", left[i].text()}, {"by", by.text()}, {"straggler", was_straggler}});
+    nlohmann::json data = {{"worker", left[i].text()}, {"by", by.text()}, {"straggler", was_straggler}};
+    if (slow && slow != left[i]) data["because_of"] = slow.text();
+    change.emit("worker.replaced", job, std::move(data));
   }
 }
 

@@ -305,6 +305,26 @@ TEST_CASE("a worker that its agent killed is told as that; one that ended by its
   CHECK(lost[0].detail == "bye");
 }
 
+TEST_CASE("an exit tells whether nothing was started or a program ended unseen, and no other one does") {
+  Bench bench;
+  (void)bench.join();
+  for (const WorkerId worker : {WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4)}) {
+    (void)bench.order(start_of(worker));
+  }
+  const auto told_of = [&](const WorkerEnded& end) {
+    const auto exits = reports(bench.tell(end));
+    REQUIRE(exits.size() == 1);
+    return exits[0].nothing_started;
+  };
+  CHECK(told_of({.worker = WorkerId(1), .detail = "no room", .nothing_started = true}) == true);
+  CHECK(told_of({.worker = WorkerId(2), .detail = "exited while adopted; exit code unknown"}) == false);
+  CHECK_FALSE(told_of(ended(WorkerId(3), 1)).has_value());
+  CHECK_FALSE(told_of({.worker = WorkerId(4), .signal = SIGKILL}).has_value());
+  const auto late = reports(bench.order(api::StopWorker{.worker = WorkerId(5), .grace_ms = 0}));
+  REQUIRE(late.size() == 1);
+  CHECK(late[0].nothing_started == true);
+}
+
 TEST_CASE("a stop without grace kills at once, and an ended worker is not signalled") {
   Bench bench;
   (void)bench.join();

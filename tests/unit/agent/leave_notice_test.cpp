@@ -67,6 +67,58 @@ TEST_CASE("without a grant a notice puts nothing off, and says when the agent re
   CHECK(bench.kills_after(1));
 }
 
+TEST_CASE("when a process that was told to end is ended by force is on record, each time that it changes") {
+  Noticed bench;
+  const auto recorded = [&](const std::vector<Action>& actions) {
+    std::vector<std::int64_t> in_ms;
+    for (const auto& ending : all<RecordEnding>(actions)) in_ms.push_back((ending.kill_at - bench.now).count_ms());
+    return in_ms;
+  };
+  const auto stop = [](std::int64_t grace_ms) { return api::StopWorker{.worker = kWorker, .grace_ms = grace_ms}; };
+  const auto first = bench.order(stop(5'000));
+  CHECK(all<SignalWorker>(first).size() == 1);
+  CHECK(recorded(first) == std::vector<std::int64_t>{5'000});
+  CHECK(recorded(bench.order(stop(9'000))).empty());
+  CHECK(recorded(bench.order(stop(2'000))) == std::vector<std::int64_t>{2'000});
+  CHECK(recorded(bench.order(notice(9'000))).empty());
+  CHECK(recorded(bench.order(notice(7'000, 5'000))) == std::vector<std::int64_t>{7'000});
+  CHECK(recorded(bench.order(notice(7'000, 5'000))).empty());
+}
+
+TEST_CASE("an agent that comes after ends a process that was told to end when the earlier one would have") {
+  RecordedWorkers history;
+  history.started = {kWorker};
+  AgentBench bench(history);
+  (void)bench.tell(EndingAdopted{kWorker, bench.now + Duration::seconds(5)});
+  (void)bench.join();  // 3 s later
+  const auto told_again = bench.order(api::StopWorker{.worker = kWorker, .grace_ms = 30'000});
+  CHECK(all<SignalWorker>(told_again).empty());
+  CHECK(all<SignalWorker>(bench.pass(Duration::millis(1'999))).empty());
+  const auto signals = all<SignalWorker>(bench.pass(Duration::millis(1)));
+  REQUIRE(signals.size() == 1);
+  CHECK(signals[0].signal == SIGKILL);
+}
+
+TEST_CASE(
+    "a process that is overdue when an agent comes after is ended once a daemon could have granted it more time") {
+  const auto adopt = [](AgentBench& bench) {
+    (void)bench.tell(EndingAdopted{kWorker, bench.now - Duration::seconds(1)});
+    CHECK(all<SignalWorker>(bench.pass(Duration::millis(1'999))).empty());
+  };
+  RecordedWorkers history;
+  history.started = {kWorker};
+  AgentBench alone(history);
+  adopt(alone);
+  CHECK(all<SignalWorker>(alone.pass(Duration::millis(1))).size() == 1);
+  AgentBench told(history);
+  adopt(told);
+  (void)told.tell(LinkOpened{});
+  (void)told.order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
+  (void)told.order(notice(9'000, 20'000));
+  CHECK(all<SignalWorker>(told.pass(Duration::millis(8'999))).empty());
+  CHECK(all<SignalWorker>(told.pass(Duration::millis(1))).size() == 1);
+}
+
 TEST_CASE("a program that is done is ended at once if it has been told to end, and not otherwise") {
   Noticed bench;
   const WorkerSaid done{kWorker, api::AnswerMessage{.decision = DecisionId(7), .answer = api::NoticeAnswer::kDone}};

@@ -129,11 +129,13 @@ TEST_CASE("a restartable worker whose agent can start no program leaves, and its
   (void)bench.order(order_of(kW1));
   (void)bench.order(api::ToWorkerOrder{kW1, generation(1, {kW1})});
   REQUIRE(all<SpawnProgram>(bench.order(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
-  const auto exits = all<RecordExit>(bench.tell(WorkerEnded{.worker = kW1, .detail = "no room", .agent_failed = true}));
+  const auto exits =
+      all<RecordExit>(bench.tell(WorkerEnded{.worker = kW1, .detail = "no room", .nothing_started = true}));
   REQUIRE(exits.size() == 1);
   CHECK(exits[0].report.exit_code == -1);
   CHECK(exits[0].report.signal == 0);
   CHECK(exits[0].report.detail == "no room");
+  CHECK(exits[0].report.nothing_started == true);
   CHECK_FALSE(bench.state.lives(kW1));
 }
 

@@ -46,6 +46,23 @@ TEST_CASE("the ledger gives back what was recorded, over any number of restarts"
   }
 }
 
+TEST_CASE("of an end without code the ledger keeps whether nothing was started, and of older records that none told") {
+  const test::TemporaryFolder folder;
+  {
+    WorkerLedger ledger = open_in(folder);
+    REQUIRE(ledger.record_exit({.report = 1, .worker = WorkerId(1), .nothing_started = true}).ok());
+    REQUIRE(ledger.record_exit({.report = 2, .worker = WorkerId(2), .nothing_started = false}).ok());
+    REQUIRE(ledger.record_exit({.report = 3, .worker = WorkerId(3)}).ok());
+  }
+  for (int restart = 0; restart < 2; ++restart) {
+    const WorkerLedger ledger = open_in(folder);
+    const auto& exits = ledger.history().exits;
+    CHECK(exits.at(WorkerId(1)).nothing_started == true);
+    CHECK(exits.at(WorkerId(2)).nothing_started == false);
+    CHECK_FALSE(exits.at(WorkerId(3)).nothing_started.has_value());
+  }
+}
+
 TEST_CASE("when a worker was ordered to start is kept, and one that is forgotten has never been here") {
   const test::TemporaryFolder folder;
   {
@@ -124,6 +141,26 @@ TEST_CASE("a process is found again by all that tells it from another") {
   CHECK_FALSE(ledger.process_of(WorkerId(4)).has_value());
   ledger.forget_process(WorkerId(4));
   CHECK_FALSE(std::filesystem::exists(folder / "workers/w-4.json"));
+}
+
+TEST_CASE("by when a process has to end is kept for that process alone, and goes with it") {
+  const test::TemporaryFolder folder;
+  const ProcessRecord process{WorkerId(4), JobId(2), 77, 123'456, "boot", {}};
+  const Instant kill_at = Instant::from_micros(9'000'000);
+  {
+    WorkerLedger ledger = open_in(folder);
+    CHECK_FALSE(ledger.record_ending(WorkerId(4), kill_at).ok());
+    REQUIRE(ledger.record_process(process).ok());
+    CHECK_FALSE(ledger.ending_of(process).has_value());
+    REQUIRE(ledger.record_ending(WorkerId(4), kill_at).ok());
+  }
+  WorkerLedger ledger = open_in(folder);
+  CHECK(ledger.ending_of(process) == kill_at);
+  ProcessRecord next = process;
+  next.start_time = 123'457;
+  CHECK_FALSE(ledger.ending_of(next).has_value());
+  ledger.forget_process(WorkerId(4));
+  CHECK_FALSE(ledger.ending_of(process).has_value());
 }
 
 TEST_CASE("a state directory that others may write to is refused") {

@@ -99,6 +99,28 @@ TEST_CASE("a confirmed end takes the worker's folder with it and leaves its log"
   CHECK(scene.found_later().unacknowledged.empty());
 }
 
+TEST_CASE("a ledger that has grown long is made smaller while the agent runs, and keeps what follows") {
+  RecordsScene scene;
+  const auto bytes = [&] { return fs::file_size(scene.folder / "ledger.jsonl"); };
+  const auto live_once = [&](WorkerId worker) {
+    scene.records.take(RecordStarted{.worker = worker, .started_at = 70});
+    scene.records.take(RecordExit{
+        .report = {.report = worker.number(), .worker = worker, .detail = std::string(std::size_t{300} << 10, 'x')}});
+    scene.records.take(RecordAck{worker}, [](WorkerId) { return false; });
+  };
+  scene.records.take(RecordStarted{.worker = WorkerId(9), .started_at = 71});
+  for (const WorkerId worker : {WorkerId(1), WorkerId(2), WorkerId(3)}) live_once(worker);
+  CHECK(bytes() > std::size_t{900} << 10);  // not worth it yet
+  live_once(WorkerId(4));
+  CHECK(bytes() < 2'000);
+  scene.records.take(RecordExit{.report = {.report = 9, .worker = WorkerId(9), .exit_code = 3}});
+  const RecordedWorkers later = scene.found_later();
+  CHECK(later.started == std::set<WorkerId>{WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4), WorkerId(9)});
+  CHECK(later.starts.at(WorkerId(9)) == 71);
+  CHECK(later.unacknowledged == std::set<WorkerId>{WorkerId(9)});
+  CHECK(later.exits.at(WorkerId(9)).exit_code == 3);
+}
+
 TEST_CASE("nothing stays of a worker that the daemon does not know, nor of another cluster's") {
   RecordsScene scene;
   for (const WorkerId worker : {WorkerId(1), WorkerId(2)}) {

@@ -145,7 +145,7 @@ std::vector<core::Fact> one_of_each() {
           core::ProgramStarted{WorkerId(4), 7},
           core::ProgramEnded{WorkerId(4), 7, 1, 0, "no such file"},
           core::NoticeAnswered{WorkerId(4), DecisionId(31), 2, core::NoticeAnswer::kUntil, Duration::seconds(40)},
-          core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
+          core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n", true, true, true},
           core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20,
                                    core::UnusedState{900, UnusedWhy::kUnreadable}},
           core::StepsMeasured{
@@ -438,6 +438,19 @@ TEST_CASE("What earlier versions stored of policy files says that they divide no
   CHECK_FALSE(read->deployment.told_at);
 }
 
+TEST_CASE("An exit of earlier versions with neither code nor signal was taken for one of which nothing was started") {
+  const auto read = [](int exit_code, int signal) {
+    auto row = core::to_json(core::Fact(core::WorkerExited{WorkerId(4), exit_code, signal, ""}));
+    row.erase("nothing_started");
+    const auto fact = core::fact_from_json(row);
+    REQUIRE(fact.ok());
+    return std::get<core::WorkerExited>(*fact).nothing_started;
+  };
+  CHECK(read(-1, 0));
+  CHECK_FALSE(read(-1, 9));
+  CHECK_FALSE(read(1, 0));
+}
+
 TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {
   for (const auto& fact : one_of_each()) {
     const auto good = core::to_json(fact);
@@ -450,7 +463,7 @@ TEST_CASE("A fact with a field missing, a field too many, or a value out of rang
           (name == "begun_at" && std::holds_alternative<core::PoolListed>(fact)) ||
           ((name == "given_back" || name == "stopped") && std::holds_alternative<core::NodeLost>(fact)) ||
           (name == "unused" && std::holds_alternative<core::GenerationSwitched>(fact)) || name == "never_joined" ||
-          name == "never_stepped";
+          name == "never_stepped" || name == "nothing_started";
       CHECK(core::fact_from_json(missing).ok() ==
             (name == "data_address" || name == "isolation" || name == "moves_states" || name == "gives_notice" ||
              name == "memory_per_slot" || is_new));

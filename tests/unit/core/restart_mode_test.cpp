@@ -374,15 +374,28 @@ TEST_CASE("a node whose agent can start no program is at fault and is left, and 
   story.learn(core::NodeDampingConfigured{core::kUsualDamping});
   story.run_at(2);
   const NodeId node = story.worker(WorkerId(1)).node;
-  story.exit(WorkerId(2), -1, "No space left on device");
+  const auto starts_nothing = [&](WorkerId worker) {
+    story.learn(core::WorkerExited{.worker = worker, .detail = "No space left on device", .nothing_started = true});
+  };
+  starts_nothing(WorkerId(2));
   REQUIRE(story.state().find_node(node)->faults);
   CHECK(story.state().find_node(node)->faults->failed_starts == 1);
   CHECK(story.state().find_node(node)->takes_workers());
-  story.exit(WorkerId(1), -1, "No space left on device");
+  starts_nothing(WorkerId(1));
   CHECK_FALSE(story.state().find_node(node)->takes_workers());
   CHECK(story.its().state() == JobState::kPending);
   CHECK(story.its().recovery.restarts == 0);
   CHECK(story.its().recovery.last_error == "w-1 is gone: No space left on device");
+}
+
+TEST_CASE("a program that has ended unseen is a loss of its job, and no fault of its node") {
+  Restarting story;
+  story.learn(core::NodeDampingConfigured{core::kUsualDamping});
+  story.run_at(2);
+  const NodeId node = story.worker(WorkerId(1)).node;
+  story.learn(core::WorkerExited{.worker = WorkerId(2), .detail = "exited while adopted; exit code unknown"});
+  CHECK_FALSE(story.state().find_node(node)->faults);
+  CHECK(story.its().recovery.restarts == 1);
 }
 
 TEST_CASE("a generation whose programs do not end or start in time loses the workers that hold it up") {

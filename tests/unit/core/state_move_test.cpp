@@ -162,6 +162,37 @@ TEST_CASE("a boot whose beginning is not known is not measured, with and without
   }
 }
 
+TEST_CASE("of workers that started without a word of their agent no boot is measured, nor is one late for it") {
+  Story story;
+  const auto join = [&](const std::string& name) {
+    core::NodeJoined joined{story.engine().node_id_for(name), name, 2, "cpu", Money::micros(1'000'000), {}};
+    joined.moves_states = true;
+    story.learn(joined);
+  };
+  join("n1");
+  const JobId job = story.submit({.min = 2, .max = 2, .preferred = 2, .grace = Duration::seconds(5)});
+  story.settle(job);
+  story.steps(job, 100);
+  story.park(job);
+  story.settle(story.submit({.min = 2, .max = 2, .preferred = 2}));
+  join("n2");
+  story.learn(core::JobResumeRequested{job});
+  REQUIRE(names_of(story.decide()) == "start");
+  REQUIRE(story.job(job).recovery.moving);
+  const std::int64_t measured = story.job(job).measurements.boot_cost.count;
+  const std::vector<WorkerId> workers = story.job(job).membership.workers;
+  story.pass(Duration::seconds(20));
+  story.ready(workers[0]);
+  REQUIRE_FALSE(story.job(job).recovery.moving);
+  CHECK(story.worker(workers[1]).started_at == story.now());
+  const auto read = core::state_from_json(core::to_json(story.state()));
+  REQUIRE(read.ok());
+  CHECK(read->find_worker(workers[1])->boot_unseen);
+  story.pass(Duration::seconds(1));
+  story.ready(workers[1]);
+  CHECK(story.job(job).measurements.boot_cost.count == measured);
+}
+
 TEST_CASE("words about another move, or one of before, change nothing") {
   Kept kept;
   kept.story.decide();

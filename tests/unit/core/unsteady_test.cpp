@@ -221,7 +221,9 @@ TEST_CASE("a node whose agent can start nothing is left after a few tries, and n
   for (int i = 0; i < 2; ++i) {
     REQUIRE(takes(story, full));
     story.decide();
-    story.exit(story.job(job).membership.workers.front(), -1, "No space left on device");
+    story.learn(core::WorkerExited{.worker = story.job(job).membership.workers.front(),
+                                   .detail = "No space left on device",
+                                   .nothing_started = true});
     CHECK(story.job(job).recovery.restarts == 0);
   }
   CHECK_FALSE(takes(story, full));

@@ -214,7 +214,18 @@ TEST_CASE("A slow worker is replaced with its group, and keeps its share until t
   CHECK(story.job(job).phase.transition()->leaving_workers == Workers{before[3], before[2]});
   story.settle(job);
   CHECK(nodes_by_group(story, job) == std::vector{first, spare});
-  CHECK(story.worker(members_of(story, job)[2]).replaced == before[3]);
+  const Workers came = {members_of(story, job)[2], members_of(story, job)[3]};
+  CHECK(story.worker(came[0]).replaced == before[3]);
+  std::vector<nlohmann::json> told;
+  for (const core::Event& event : story.events()) {
+    if (event.type == "worker.replaced") told.push_back(event.data);
+  }
+  REQUIRE(told.size() == 2);
+  CHECK(told[0] == nlohmann::json{{"worker", before[3].text()}, {"by", came[0].text()}, {"straggler", true}});
+  CHECK(told[1] == nlohmann::json{{"worker", before[2].text()},
+                                  {"by", came[1].text()},
+                                  {"straggler", false},
+                                  {"because_of", before[3].text()}});
 }
 
 TEST_CASE("Where no group finds room, a slow worker is given up with its group if that pays") {

@@ -105,6 +105,8 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 24'100}}) ==
         "starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
   CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
+  CHECK(say("worker.replaced", {{"worker", "w-3"}, {"by", "w-6"}, {"because_of", "w-2"}}) ==
+        "worker w-3 replaced by w-6, as w-2 of its group is slow");
   CHECK(say("job.finished", {{"state", "failed"}, {"steps", 3}, {"loss", nullptr}, {"error", "boom"}}) ==
         "failed after 3 steps: boom");
   CHECK(say("job.finished", {{"state", "succeeded"}, {"steps", 3}, {"loss", 1.5}, {"error", nullptr}}) ==

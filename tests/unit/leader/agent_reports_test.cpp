@@ -28,6 +28,43 @@ TEST_CASE("an agent is admitted with what it may have missed, or refused in word
   CHECK(all<AgentRefusedNote>(refused.notes).size() == 1);
 }
 
+TEST_CASE("what was ordered while a node's link was down is ordered once when it is back") {
+  const auto ordered = [](const TurnResult& result, auto kind) {
+    using Kind = decltype(kind);
+    std::size_t count = messages<Kind>(result).size();
+    for (const Admission& admitted : all<Admission>(result.orders)) count += all<Kind>(admitted.orders).size();
+    return count;
+  };
+  Daemon daemon;
+  (void)daemon.take(AgentHelloItem{1, hello_of("n1")});
+  CHECK(ordered(daemon.take(command(SubmitJob{two_workers()})), api::StartWorker{}) == 2);  // which go nowhere
+  CHECK(ordered(daemon.take(AgentHelloItem{2, hello_of("n1")}), api::StartWorker{}) == 2);
+  (void)daemon.say(WorkerId(1), api::ReadyMessage{});
+  (void)daemon.say(WorkerId(2), api::ReadyMessage{});
+
+  CHECK(ordered(daemon.take(command(CancelJob{JobId(1)})), api::StopWorker{}) == 2);  // likewise
+  auto hello = hello_of("n1");
+  hello.running = {WorkerId(1), WorkerId(2)};
+  const auto back = daemon.take(AgentHelloItem{3, hello});
+  CHECK(ordered(back, api::StopWorker{}) == 2);
+  CHECK(ordered(back, api::StartWorker{}) == 0);
+}
+
+TEST_CASE("a start that a lost node never heard of is not said again, and the job starts anew when the node is back") {
+  Daemon daemon;
+  (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{two_workers()}));
+  const auto lost = daemon.take(AgentLostItem{"n1", "silent"});
+  CHECK(messages<api::StartWorker>(lost).empty());
+  const auto back = daemon.take(AgentHelloItem{2, hello_of("n1")});
+  const auto admitted = all<Admission>(back.orders);
+  REQUIRE(admitted.size() == 1);
+  CHECK(all<api::StartWorker>(admitted.front().orders).empty());
+  const auto starts = messages<api::StartWorker>(back);
+  REQUIRE(starts.size() == 2);
+  CHECK(starts[0].worker == WorkerId(3));
+  CHECK(starts[1].worker == WorkerId(4));
+}
+
 TEST_CASE("workers of a time that the journal does not know are told to their agent and to the log, and not believed") {
   Daemon daemon;
   (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{two_workers()}));

@@ -40,6 +40,15 @@ TEST_CASE("what a program says of itself has a bounded length in a fact") {
   CHECK(fact_of_exit(exit).detail.size() == 1'024);
 }
 
+TEST_CASE("an agent's word says whether nothing was started; of older agents each end without code and signal does") {
+  const auto told = [](const api::WorkerExitedReport& exit) { return fact_of_exit(exit).nothing_started; };
+  CHECK(told({.exit_code = -1, .nothing_started = true}));
+  CHECK_FALSE(told({.exit_code = -1, .nothing_started = false}));
+  CHECK(told({.exit_code = -1}));
+  CHECK_FALSE(told({.exit_code = -1, .signal = 9}));
+  CHECK_FALSE(told({.exit_code = 1, .nothing_started = true}));
+}
+
 TEST_CASE("ready is a fact only from a worker that is starting, or tells the length of a program that was started") {
   core::Worker worker{.id = WorkerId(3), .job = JobId(1)};
   const api::FromWorker ready = api::ReadyMessage{};

@@ -144,6 +144,45 @@ TEST_CASE("once one worker's refusal is granted, those of its job's other worker
   CHECK(pool.story.last("job.notice_answered").data.at("granted") == false);
 }
 
+TEST_CASE("a refusal that was granted stands whatever its program says later, and so does its next one") {
+  AskingPool pool({1});
+  const JobId runs = pool.running(gang_of(1), 1);
+  pool.let_refuse();
+  const JobId waits = pool.submit(gang_of(1), 1);
+  REQUIRE(pool.asked_for(waits, {runs}) == Jobs{runs});
+  const auto granted = [&] { return pool.story.last("job.notice_answered").data.at("granted").get<bool>(); };
+  pool.answer(runs, NoticeAnswer::kRefuse, 1);
+  CHECK(granted());
+  const auto until = pool.story.job(runs).preemption.refused_until;
+  pool.answer(runs, NoticeAnswer::kSaving, 2);
+  pool.answer(runs, NoticeAnswer::kRefuse, 3);
+  CHECK(granted());
+  CHECK(pool.story.job(runs).preemption.refused_until == until);
+  CHECK(preempted_by(pool.story.decide()).empty());
+}
+
+TEST_CASE("of a notice of earlier versions a refusal is known by what was granted") {
+  AskingPool pool({2});
+  const JobId runs = pool.running(gang_of(2), 2);
+  pool.let_refuse();
+  const JobId waits = pool.submit(gang_of(2), 2);
+  REQUIRE(pool.asked_for(waits, {runs}) == Jobs{runs});
+  const auto read_as_refused = [&] {
+    auto written = core::to_json(pool.story.state());
+    std::vector<bool> refused;
+    for (auto& worker : written.at("workers")) REQUIRE(worker.at("notice").erase("refused") == 1);
+    const auto read = core::state_from_json(written);
+    REQUIRE(read.ok());
+    for (const WorkerId id : pool.story.job(runs).membership.members) {
+      refused.push_back(read->find_worker(id)->notice->refused);
+    }
+    return refused;
+  };
+  CHECK(read_as_refused() == std::vector<bool>{false, false});
+  pool.answer(runs, NoticeAnswer::kRefuse);
+  CHECK(read_as_refused() == std::vector<bool>{true, true});
+}
+
 TEST_CASE("one that answers anything but a refusal leaves at once, and what it said later does not count") {
   AskingPool pool({4});
   const JobId runs = pool.running(gang_of(4), 4);

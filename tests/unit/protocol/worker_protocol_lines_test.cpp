@@ -101,7 +101,8 @@ std::vector<AgentToDaemon> agent_to_daemon() {
                           .why = "memory of GPU-1 is still held",
                           .exit_code = -1,
                           .signal = 9,
-                          .detail = "killed"}};
+                          .detail = "killed"},
+          WorkerExitedReport{.report = 10, .worker = WorkerId(8), .detail = "unseen", .nothing_started = false}};
 }
 
 std::vector<DaemonToAgent> daemon_to_agent() {

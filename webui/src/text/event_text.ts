@@ -44,7 +44,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "worker.lost": (e) => lost(e),
   "worker.killed": (e) => `worker ${str(e, "worker")} lost what it had not saved${str(e, "detail") ? `: ${str(e, "detail")}` : ""}`,
   "worker.straggling": (e) => straggling(e),
-  "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}`,
+  "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}${str(e, "because_of") ? `, as ${str(e, "because_of")} of its group is slow` : ""}`,
   "slots.quarantined": (e) => `slots of worker ${str(e, "worker")}, which has ended, are quarantined: ${str(e, "why")}`,
   "slots.released": (e) => `slots of worker ${str(e, "worker")} are free after ${count(num(e, "seconds"))} s`,
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,

@@ -84,6 +84,7 @@ class Loop : public AgentLoop {
   void carry_out(const RecordRestartable& action) { starts_.record(action); }
   void carry_out(const OfferProgramAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
+  void carry_out(const RecordEnding& action) { records_.take(action); }
   void carry_out(const WarnOf& action) { troubles_.warn(action.worker.text(), action.sentence); }
   void carry_out(const ReadLog& action) { daemon_.send(logs_.read(action.order, state_.lives(action.order.worker))); }
   void carry_out(const ProbeDevices&);
@@ -210,7 +211,9 @@ void Loop::adopt_workers() {
   for (const WorkerId worker : ledger_.history().open()) {
     WorkerStarts::Found found = starts_.adopt(worker);
     if (found.restartable) feed(RestartableAdopted{*std::move(found.restartable)});
-    if (!found.ended.empty()) rooms_.close(worker, end_of({.worker = worker, .detail = found.ended}));
+    if (found.kill_at) feed(EndingAdopted{worker, *found.kill_at});
+    if (found.ended.empty()) continue;
+    rooms_.close(worker, end_of({.worker = worker, .detail = found.ended, .nothing_started = found.nothing_started}));
   }
 }
 
@@ -271,7 +274,7 @@ WorkerRooms::Told Loop::end_of(const WorkerEnded& fact) {
 
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
-  fact.agent_failed = end.agent_failed;
+  fact.nothing_started = end.agent_failed;
   fact.detail = end.known ? logs_.last_output(end.worker) : "exited while adopted; exit code unknown";
   if (!end.detail.empty()) fact.detail = end.detail;
   // What it said before it ended comes first: `finished` before its exit.
@@ -300,9 +303,9 @@ void Loop::carry_out(const SendToWorker& action) {
 void Loop::carry_out(const SpawnWorker& action) {
   const api::StartWorker& order = action.order;
   if (const auto why = records_.take_why_unrecorded(order.worker)) {
-    return feed(
-        WorkerEnded{.worker = order.worker,
-                    .detail = "this node cannot write its state directory (" + *why + "); nothing was started"});
+    return feed(WorkerEnded{.worker = order.worker,
+                            .detail = "this node cannot write its state directory (" + *why + "); nothing was started",
+                            .nothing_started = true});
   }
   tell_start(order, starts_.start(order));
 }
@@ -316,7 +319,7 @@ void Loop::tell_start(const api::StartWorker& order, const Status& status) {
   const ProcessEnd end = not_started(order.worker, status.error());
   if (end.agent_failed) lengths_.forget(order.worker);  // else it may wait for its next program
   feed(WorkerEnded{
-      .worker = end.worker, .exit_code = end.exit_code, .detail = end.detail, .agent_failed = end.agent_failed});
+      .worker = end.worker, .exit_code = end.exit_code, .detail = end.detail, .nothing_started = end.agent_failed});
 }
 
 void Loop::carry_out(const OfferProgramAddress& action) {

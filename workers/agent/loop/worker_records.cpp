@@ -37,9 +37,19 @@ void WorkerRecords::take(const RecordExit& action) {
   if (const auto status = ledger_.record_exit(action.report); !status.ok()) spdlog::error(status.error().message);
 }
 
+void WorkerRecords::take(const RecordEnding& action) {
+  // Without the record, the next agent would tell the process to end once more, with a grace of its own.
+  if (const auto status = ledger_.record_ending(action.worker, action.kill_at); !status.ok()) {
+    spdlog::error(status.error().message);
+  }
+}
+
 void WorkerRecords::take(const RecordAck& action, const std::function<bool(WorkerId)>& lives) {
   // Without the record, the next agent would report once more, and the daemon acknowledge once more.
   if (const auto status = ledger_.record_ack(action.worker); !status.ok()) spdlog::error(status.error().message);
+  if (const auto status = ledger_.compact_if_due(); !status.ok()) {
+    spdlog::error("the ledger is not made smaller: {}", status.error().message);
+  }
   ledger_.forget_process(action.worker);
   forget_work(action.worker);
   logs_.prune(lives);

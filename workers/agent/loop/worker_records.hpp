@@ -31,6 +31,7 @@ class WorkerRecords {
 
   void take(const RecordStarted& action);
   void take(const RecordExit& action);
+  void take(const RecordEnding& action);
   // Its folder goes, and of the logs what is beyond their limit, but none of a worker that `lives`.
   void take(const RecordAck& action, const std::function<bool(WorkerId)>& lives);
   void take(const ForgetWorker& action);

@@ -22,7 +22,9 @@ WorkerStarts::WorkerStarts(Parts parts) : node_(std::move(parts)) {}
 
 WorkerStarts::Found WorkerStarts::adopt(WorkerId worker) {
   const auto record = node_.ledger.process_of(worker);
-  if (record && node_.runner.adopt(*record)) return {.restartable = adopt_running(*record), .ended = {}};
+  if (record && node_.runner.adopt(*record)) {
+    return {.restartable = adopt_running(*record), .ended = {}, .kill_at = node_.ledger.ending_of(*record)};
+  }
   if (auto restartable = read_seat(node_.records.folder_of(worker))) {
     // Its agent ended while no program of it lived, or the program has ended since.
     spdlog::info("{} of {} holds its slots; adopted without a program", worker.text(), restartable->order.job.text());
@@ -32,7 +34,8 @@ WorkerStarts::Found WorkerStarts::adopt(WorkerId worker) {
   if (record) node_.rooms.adopt(*record);
   return {.restartable = {},
           .ended = record ? "exited while no agent watched it; exit code unknown"
-                          : "the agent ended before this worker could start"};
+                          : "the agent ended before this worker could start",
+          .nothing_started = !record};
 }
 
 std::optional<RestartableWorker> WorkerStarts::adopt_running(const ProcessRecord& record) {

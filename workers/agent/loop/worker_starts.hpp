@@ -70,6 +70,8 @@ class WorkerStarts {
   struct Found {
     std::optional<RestartableWorker> restartable;  // it is one, and goes on, with or without a program
     std::string ended;                             // why nothing of it goes on; empty: it does
+    bool nothing_started = false;                  // with `ended`: no program of it has run
+    std::optional<Instant> kill_at{};              // its process has been told to end, and is ended by force then
   };
   [[nodiscard]] Found adopt(WorkerId worker);
 

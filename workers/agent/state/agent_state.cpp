@@ -113,6 +113,12 @@ void AgentState::on(const RestartableAdopted& fact) {
   if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
+// What is overdue waits for a link all the same: a daemon that has granted more time meanwhile says so again.
+void AgentState::on(const EndingAdopted& fact) {
+  const auto found = living_.find(fact.worker);
+  if (found != living_.end()) found->second.kill_at = std::max(fact.kill_at, now_ + times_.backoff_max);
+}
+
 void AgentState::on(DevicesProbed& fact) {
   if (const api::ProbedReport* report = probe_.ended(std::move(fact.report))) send(*report);
 }
@@ -256,7 +262,8 @@ void AgentState::hear_notice(WorkerId worker, api::NoticeMessage notice) {
   Living& living = living_.at(worker);
   const Instant by = now_ + Duration::millis(notice.in_ms);
   if (notice.extended_ms > 0) living.granted_until = by;
-  if (living.kill_at && living.granted_until) living.kill_at = std::max(*living.kill_at, *living.granted_until);
+  const bool puts_off = living.kill_at && living.granted_until && *living.granted_until > *living.kill_at;
+  if (puts_off) end_by(worker, living, *living.granted_until);
   if (living.kill_at) notice.in_ms = std::clamp<std::int64_t>((*living.kill_at - now_).count_ms(), 0, notice.in_ms);
   act(SendToWorker{worker, std::move(notice)});
 }

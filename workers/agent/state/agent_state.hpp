@@ -72,7 +72,7 @@ struct WorkerEnded {
   int exit_code = -1;
   int signal = 0;
   std::string detail;
-  bool agent_failed = false;  // nothing was started, for want of what the agent needs, such as room on its disk
+  bool nothing_started = false;  // no program ran: for want of what the agent needs, such as room on its disk
 };
 // Its process has ended, and what it held is not free, for so long that the daemon is told.
 struct SlotsStillHeld {
@@ -83,6 +83,11 @@ struct SlotsStillHeld {
 // An earlier agent had started this restartable worker's program, which goes on.
 struct RestartableAdopted {
   RestartableWorker restartable;
+};
+// An earlier agent had told this worker's process to end, which goes on: it is ended by force then.
+struct EndingAdopted {
+  WorkerId worker;
+  Instant kill_at;
 };
 // The node's devices have been measured, before it joined or as the daemon asked.
 struct DevicesProbed {
@@ -111,8 +116,8 @@ struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          SlotsStillHeld, RestartableAdopted, DevicesProbed, ReclaimLooked, StateBytesCame, StateIsHere,
-                          StateFetchBroke, TimePassed, QuitAsked>;
+                          SlotsStillHeld, RestartableAdopted, EndingAdopted, DevicesProbed, ReclaimLooked,
+                          StateBytesCame, StateIsHere, StateFetchBroke, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -153,6 +158,11 @@ struct OfferProgramAddress {
 struct SignalWorker {
   WorkerId worker;
   int signal = 0;
+};
+// The worker's process has been told to end and is ended by force then, for an agent that comes after this one.
+struct RecordEnding {
+  WorkerId worker;
+  Instant kill_at;
 };
 // For the log, as TroubleLog::warn.
 struct WarnOf {
@@ -214,9 +224,9 @@ struct Quit {
 };
 using Action =
     std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                 SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, WarnOf, ReadLog, ProbeDevices,
-                 DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs, RecordStarted,
-                 RecordExit, RecordAck, ForgetWorker, ForgetRecords, RecordCluster, Quit>;
+                 SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, RecordEnding, WarnOf, ReadLog,
+                 ProbeDevices, DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs,
+                 RecordStarted, RecordExit, RecordAck, ForgetWorker, ForgetRecords, RecordCluster, Quit>;
 
 class AgentState {
  public:
@@ -268,6 +278,7 @@ class AgentState {
   void on(WorkerEnded& fact);
   void on(const SlotsStillHeld& fact);
   void on(const RestartableAdopted& fact);
+  void on(const EndingAdopted& fact);
   void on(DevicesProbed& fact);
   void on(const ReclaimLooked& fact);
   void on(const StateBytesCame& fact);
@@ -315,6 +326,7 @@ class AgentState {
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
   void end_process(WorkerId worker, Duration grace);
+  void end_by(WorkerId worker, Living& living, Instant kill_at);
   void kill(WorkerId worker, const std::string& why);
   void end(const WorkerEnded& outcome, bool was_program = true);
   void report_again(WorkerId worker);

@@ -34,7 +34,7 @@ void AgentState::refuse_start(WorkerId worker, std::string detail, std::int64_t 
   history_.started.insert(worker);
   if (started_at > 0) history_.starts[worker] = started_at;
   act(RecordStarted{worker, started_at});
-  end({.worker = worker, .detail = std::move(detail)});
+  end({.worker = worker, .detail = std::move(detail), .nothing_started = true});
 }
 
 // Not on record before: an agent that comes after this one is told again of those that wait for a state.
@@ -74,7 +74,7 @@ void AgentState::on(WorkerEnded& fact) {
     fact.detail = by_agent + (fact.detail.empty() ? "" : "; " + fact.detail);
   }
   // Where its agent can start no program a restartable worker is of no use: another node may.
-  if (found->second.restartable && !found->second.held && !fact.agent_failed) {
+  if (found->second.restartable && !found->second.held && !fact.nothing_started) {
     found->second.kill_at.reset();
     found->second.granted_until.reset();
     RestartableWorker::Steps steps = found->second.restartable->program_ended(fact.exit_code, fact.signal, fact.detail);
@@ -135,8 +135,14 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
   // A second stop may shorten the grace, never lengthen it; a second signal would break into what is being saved.
   const bool was_told = living.kill_at.has_value();
-  if (!was_told || kill_at < *living.kill_at) living.kill_at = kill_at;
   if (!was_told) act(SignalWorker{worker, SIGTERM});
+  if (!was_told || kill_at < *living.kill_at) end_by(worker, living, kill_at);
+}
+
+// On record after the signal: a process that an agent has not told to end must not be taken for one that was.
+void AgentState::end_by(WorkerId worker, Living& living, Instant kill_at) {
+  living.kill_at = kill_at;
+  act(RecordEnding{worker, kill_at});
 }
 
 void AgentState::kill(WorkerId worker, const std::string& why) {
@@ -147,11 +153,14 @@ void AgentState::kill(WorkerId worker, const std::string& why) {
 }
 
 void AgentState::end(const WorkerEnded& outcome, bool was_program) {
-  const api::WorkerExitedReport report{.report = history_.next_report++,
-                                       .worker = outcome.worker,
-                                       .exit_code = outcome.exit_code,
-                                       .signal = outcome.signal,
-                                       .detail = outcome.detail};
+  const bool has_no_end = outcome.exit_code < 0 && outcome.signal == 0;
+  const api::WorkerExitedReport report{
+      .report = history_.next_report++,
+      .worker = outcome.worker,
+      .exit_code = outcome.exit_code,
+      .signal = outcome.signal,
+      .detail = outcome.detail,
+      .nothing_started = has_no_end ? std::optional(outcome.nothing_started) : std::nullopt};
   state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);
