@@ -111,21 +111,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// RFC 6901 section 3.
-std::string escape_pointer(std::string_view name) {
-  std::string escaped;
-  for (const char c : name) {
-    if (c == '~') {
-      escaped += "~0";
-    } else if (c == '/') {
-      escaped += "~1";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 char in_lower_case(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -173,6 +158,20 @@ std::string amount_text(const json& value) {
   const auto [end, error] =
       std::to_chars(digits.data(), digits.data() + digits.size(), value.get<double>(), std::chars_format::fixed);
   return error == std::errc() ? std::string(digits.data(), end) : text;
+}
+
+std::string escape_pointer(std::string_view name) {
+  std::string escaped;
+  for (const char c : name) {
+    if (c == '~') {
+      escaped += "~0";
+    } else if (c == '/') {
+      escaped += "~1";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
 }
 
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& known) {

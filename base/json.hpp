@@ -40,6 +40,9 @@ struct JsonLimits {
 // An amount as a file has it: a text as it is, a number in digits alone (0.000001, where JSON has 1e-06).
 [[nodiscard]] std::string amount_text(const nlohmann::json& value);
 
+// A field's name as a part of a JSON pointer (RFC 6901 section 3).
+[[nodiscard]] std::string escape_pointer(std::string_view name);
+
 // The known word that differs in case only, or has one letter more at its end, or else that `word` is the first part
 // of, as "gpus" of "gpus_per_worker"; else the nearest by edit distance (at most 2 edits), or nothing.
 [[nodiscard]] std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& known);

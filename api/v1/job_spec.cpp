@@ -154,6 +154,17 @@ void check_batch_against_workers(const JobSpecV1& spec, Errors& errors) {
                         " workers each needs at least one sample a step, so raise global or lower elastic.max"});
 }
 
+void check_live_workers(const JobSpecV1& spec, Errors& errors) {
+  const ElasticFields& elastic = spec.elastic;
+  if (spec.run.restart || elastic.max <= kLiveWorkersMax) return;
+  const bool is_min = elastic.min > kLiveWorkersMax;
+  const std::string field = is_min ? "min" : "max";
+  errors.push_back({"/elastic/" + field, "OutOfRange",
+                    field + " is " + std::to_string(is_min ? elastic.min : elastic.max) + "; it must be at most " +
+                        std::to_string(kLiveWorkersMax) + ", or with run.resize: restart, by which a command is " +
+                        "started anew at each size, at most " + std::to_string(kWorkersMax)});
+}
+
 void check_groups_against_topology(const JobSpecV1& spec, Errors& errors) {
   const std::string& strategy = spec.topology.strategy;
   if (spec.elastic.group == 1 || strategy == "pack" || strategy == "strict_pack") return;
@@ -188,6 +199,7 @@ JobSpecFindings read_job_spec(const json& document) {
   read_smaller_parts(in, spec, errors);
   spec.labels = read_labels(in);
   check_batch_against_workers(spec, errors);
+  check_live_workers(spec, errors);
   check_groups_against_topology(spec, errors);
   in.finish();
   return findings;

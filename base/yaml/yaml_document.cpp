@@ -65,7 +65,10 @@ class Converter {
 
   json convert(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     const int line = node.Mark().line + 1;
-    if (depth > limits_.depth_max) throw Located{line, "nested deeper than 32 levels (an anchor inside itself?)"};
+    if (depth > limits_.depth_max) {
+      throw Located{line,
+                    "nested deeper than " + std::to_string(limits_.depth_max) + " levels (an anchor inside itself?)"};
+    }
     if (++values_ > limits_.values_max) throw Located{line, "more values than a file may have"};
     lines_.remember(pointer, line);
     switch (node.Type()) {
@@ -113,12 +116,6 @@ class Converter {
       throw Located{line, text + " is too large for a number"};
     }
     return *resolved;
-  }
-
-  static std::string escape_pointer(const std::string& name) {  // RFC 6901 section 3
-    std::string escaped;
-    for (const char c : name) escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    return escaped;
   }
 
   FieldLines& lines_;

@@ -142,9 +142,9 @@ void count_loss(Job& job, IdSet<JobId>& counted) {
 // The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
   const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
-  const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
-  return well && speaks && worker.phase == WorkerPhase::kMember && job.membership.switched &&
-         worker.id != job.membership.members.front() && is_live(state, job.membership.members.front());
+  return well && job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kMember &&
+         job.membership.switched && worker.id != job.membership.members.front() &&
+         is_live(state, job.membership.members.front());
 }
 
 }  // namespace

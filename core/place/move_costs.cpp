@@ -1,5 +1,7 @@
 #include "core/place/move_costs.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/state/job_state.hpp"
@@ -9,14 +11,16 @@
 #include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
+
 std::vector<WorkerId> workers_to_be(const Job& job) {
   std::vector<WorkerId> workers = job.membership.members;
   const Transition* under_way = job.phase.transition();
   if (under_way == nullptr || under_way->committed) return workers;
-  for (const WorkerId id : under_way->joining_workers) {
-    if (!contains(workers, id)) workers.push_back(id);
-  }
-  std::erase_if(workers, [&](WorkerId id) { return contains(under_way->leaving_workers, id); });
+  const IdSet<WorkerId> members(workers.begin(), workers.end());
+  const IdSet<WorkerId> leaving(under_way->leaving_workers.begin(), under_way->leaving_workers.end());
+  std::copy_if(under_way->joining_workers.begin(), under_way->joining_workers.end(), std::back_inserter(workers),
+               [&](WorkerId id) { return !members.contains(id); });
+  std::erase_if(workers, [&](WorkerId id) { return leaving.contains(id); });
   return workers;
 }
 

@@ -190,12 +190,18 @@ std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, st
     gang = on_type(std::move(gang), *type);
   }
   if (room_anywhere(gang) < gang.workers) return std::nullopt;
+  const auto need = static_cast<std::size_t>(gang.slots_per_worker);
   std::vector<WorkerPlacement> placements;
   for (int left = gang.workers; left > 0; --left) {
     const NodeId node = choose(gang, left);
     TP_CHECK(node, "a gang that fits finds a node for each worker");
-    placements.push_back(take_one(node, static_cast<std::size_t>(gang.slots_per_worker), next_worker));
-    gang.prefer.insert(node);
+    placements.push_back(take_one(node, need, next_worker));
+    // A node that is full would be looked at again for each worker that follows.
+    if (free_on(node) >= need) {
+      gang.prefer.insert(node);
+    } else {
+      gang.prefer.erase(node);
+    }
   }
   return placements;
 }

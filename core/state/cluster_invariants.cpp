@@ -39,7 +39,7 @@ Broken worker_breaks(const ClusterState& state, const Job& job, WorkerId id) {
   return std::nullopt;
 }
 
-Broken transition_breaks(const ClusterState& state, const Job& job) {
+Broken transition_breaks(const ClusterState& state, const Job& job, const IdSet<WorkerId>& members) {
   if (!job.phase.transition() || job.phase.transition()->committed) return std::nullopt;
   for (const WorkerId id : job.phase.transition()->joining_workers) {
     const Worker* worker = state.find_worker(id);
@@ -48,8 +48,7 @@ Broken transition_breaks(const ClusterState& state, const Job& job) {
     if (!boots) return broken("JoiningWorkersBoot", id.text() + " of " + job.id.text());
   }
   for (const WorkerId id : job.phase.transition()->leaving_workers) {
-    if (!contains(job.membership.members, id))
-      return broken("LeavingWorkersAreMembers", id.text() + " of " + job.id.text());
+    if (!members.contains(id)) return broken("LeavingWorkersAreMembers", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
 }
@@ -90,10 +89,8 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
   if (!is_active(job.state()) && (!job.membership.members.empty() || job.phase.transition()))
     return broken("IdleJobsHaveNoMembers", name);
   if (job.state() == JobState::kResizing && !job.phase.transition()) return broken("ResizingHasATransition", name);
-  if (IdSet<WorkerId>(job.membership.members.begin(), job.membership.members.end()).size() !=
-      job.membership.members.size()) {
-    return broken("MemberHasOneRank", name);
-  }
+  const IdSet<WorkerId> members(job.membership.members.begin(), job.membership.members.end());
+  if (members.size() != job.membership.members.size()) return broken("MemberHasOneRank", name);
   const auto& elastic = job.spec.elastic;
   if (!job.membership.members.empty() && (job.size() < elastic.min || job.size() > elastic.max)) {
     return broken("SizeWithinBounds", name);
@@ -109,7 +106,7 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
   }
   if (auto law = move_breaks(state, job)) return law;
   if (auto law = shares_break(job)) return law;
-  return transition_breaks(state, job);
+  return transition_breaks(state, job, members);
 }
 
 // A budget goes by what the jobs that count in it hold.

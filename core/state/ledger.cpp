@@ -58,6 +58,8 @@ Used useful_of(const Account& account) {
 }
 
 void book_wait(const ClusterState& state, Job& job, Duration lasted, Overhead overhead) {
+  // What a report tells may be wild: beyond the job's age it would only make the product too large.
+  lasted = std::min(lasted, job.account.charged_until - job.submitted_at);
   if (lasted <= Duration()) return;
   const HeldSlots held = held_slots(state, job, Stepping(job));
   Used moved{.slot_time = lasted * held.slots, .cost = {}};

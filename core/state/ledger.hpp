@@ -10,7 +10,7 @@
 
 namespace tidepool::core {
 
-// Slots of workers, those on lost nodes left out, and what they cost an hour.
+// Slots of workers that are counted on (Worker::is_gone), and what they cost an hour.
 struct HeldSlots {
   std::int64_t slots = 0;
   Money rate;

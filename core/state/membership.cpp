@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/id_set.hpp"
+
 namespace tidepool::core {
 
 bool is_live(const ClusterState& state, WorkerId id) {
@@ -96,8 +98,9 @@ bool contains(const std::vector<WorkerId>& list, WorkerId id) {
 }
 
 std::vector<WorkerId> members_among(const Job& job, const std::vector<WorkerId>& workers) {
+  const IdSet<WorkerId> named(workers.begin(), workers.end());
   std::vector<WorkerId> members = job.membership.members;
-  std::erase_if(members, [&](WorkerId id) { return !contains(workers, id); });
+  std::erase_if(members, [&](WorkerId id) { return !named.contains(id); });
   return members;
 }
 

@@ -9,7 +9,7 @@
 
 namespace tidepool::core {
 
-// A worker that still runs, as far as is known: it holds slots and its node is not lost.
+// A worker that still runs, as far as is known: its node is not lost, and its slots are not quarantined.
 [[nodiscard]] bool is_live(const ClusterState& state, WorkerId id);
 [[nodiscard]] bool has_live_workers(const ClusterState& state, const Job& job);
 
@@ -43,7 +43,7 @@ namespace tidepool::core {
 // The job ends, or will hold nothing soon: its workers' exits are expected.
 [[nodiscard]] bool winds_down(const Job& job);
 
-// It leaves or is killed, and its node is not lost: its slots come free without a further decision.
+// It leaves or is killed, and is_live(): its slots come free without a further decision.
 [[nodiscard]] bool is_on_its_way_out(const Job& job, const Worker& worker);
 
 [[nodiscard]] bool contains(const std::vector<WorkerId>& list, WorkerId id);

@@ -80,18 +80,20 @@ Status check_types(const Tenant& tenant) {
 // What is promised below a tenant of one type is a part of what it is promised of it itself.
 Status check_guarantees_by_type(const TenantTree& tree) {
   Refusals refusals;
+  std::map<std::string_view, const Tenant*> by_name;
   std::map<std::pair<std::string, std::string>, std::int64_t> below;
   for (const Tenant& tenant : tree.tenants) {
+    by_name.try_emplace(tenant.name, &tenant);
     for (const auto& [type, slots] : tenant.guarantee_by_type) below[{tenant.parent, type}] += slots;
   }
   for (const auto& [of, promised] : below) {
-    const Tenant* tenant = tree.find(of.first);
-    if (tenant == nullptr) continue;  // directly under the pool
-    const int slots = tenant->guarantee_of(of.second);
+    const auto tenant = by_name.find(of.first);
+    if (tenant == by_name.end()) continue;  // directly under the pool
+    const int slots = tenant->second->guarantee_of(of.second);
     if (promised <= slots) continue;
-    refusals.add(wrong(*tenant, "the tenants below it are guaranteed " + std::to_string(promised) + " slots of type " +
-                                    of.second + ", it has " + std::to_string(slots) +
-                                    "; raise its guarantee_by_type or lower theirs"));
+    refusals.add(wrong(*tenant->second, "the tenants below it are guaranteed " + std::to_string(promised) +
+                                            " slots of type " + of.second + ", it has " + std::to_string(slots) +
+                                            "; raise its guarantee_by_type or lower theirs"));
   }
   return refusals.status();
 }

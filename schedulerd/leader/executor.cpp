@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/id_set.hpp"
 #include "base/overloaded.hpp"
+#include "core/facts/drain_facts.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/nodes/notice_facts.hpp"
 #include "core/state/membership.hpp"
@@ -89,10 +91,11 @@ class Orders {
 
   // To the members, and to the workers that leave with this switch.
   void announce(const core::Job& job, const api::GenerationMessage& message) {
+    const IdSet<WorkerId> members(message.members.begin(), message.members.end());
     for (const WorkerId id : job.membership.workers) {
       const core::Worker* worker = state_.find_worker(id);
       const bool concerned =
-          core::contains(message.members, id) || (worker != nullptr && worker->phase == core::WorkerPhase::kLeaving);
+          members.contains(id) || (worker != nullptr && worker->phase == core::WorkerPhase::kLeaving);
       if (worker != nullptr && concerned) send(worker->node, api::ToWorkerOrder{.worker = id, .message = message});
     }
   }
@@ -201,8 +204,10 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
   for (const WorkerId id : core::unknown_workers(state, node, running)) {
     orders.emplace_back(api::StopWorker{.worker = id, .grace_ms = 0});
   }
-  for (const auto& [id, worker] : state.workers) {
-    if (worker.node != node) continue;
+  const core::Node* known = state.find_node(node);
+  if (known == nullptr) return orders;
+  for (const WorkerId id : core::workers_on(*known)) {
+    const core::Worker& worker = *state.find_worker(id);
     const core::Job& job = *state.find_job(worker.job);
     const bool knows_generations =
         worker.phase == core::WorkerPhase::kMember || worker.phase == core::WorkerPhase::kLeaving;

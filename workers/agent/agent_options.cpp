@@ -96,7 +96,7 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
   if (!texts.state_dir.empty()) options.state_dir = std::filesystem::absolute(texts.state_dir).lexically_normal();
   if (!options.state_dir.has_filename()) options.state_dir = options.state_dir.parent_path();
   if (options.node.empty() && !options.join) options.node = host_name();
-  if (const auto price = parse_money(options.price_per_slot_hour); !price) {
+  if (const auto price = parse_price(options.price_per_slot_hour); !price) {
     mistakes.push_back("--price: " + price.error().message);
   }
   if (options.cpu_slots && !options.gpus.empty())

@@ -1,9 +1,12 @@
 // From one generation to the next: leave, build, agree on the state, go on.
 #include "workers/runtime/live_session.hpp"
 
+#include "api/v1/elastic_fields.hpp"
 #include "workers/runtime/log.hpp"
 
 namespace tidepool::runtime {
+
+static_assert(kRanksMax == api::v1::kLiveWorkersMax, "a job file asks for no more workers than can work together");
 
 void LiveSession::enter_newest() {
   leave_generation();
@@ -90,7 +93,8 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   }
   if (comm_) drop_comm();  // kept for leaving, but a newer generation has this worker again
   if (newest.size() > kRanksMax) {
-    fail(invalid_argument("a generation of " + std::to_string(newest.size()) + " workers; at most 256 work together"));
+    fail(invalid_argument("a generation of " + std::to_string(newest.size()) + " workers; at most " +
+                          std::to_string(kRanksMax) + " work together: lower elastic.max"));
     return std::nullopt;
   }
   if (builder_.target() < newest.number) start_build(newest, false);

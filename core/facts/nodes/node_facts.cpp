@@ -67,7 +67,7 @@ Status check_length(const WorkerReady& fact) {
   const bool both = fact.work_steps && fact.work_samples;
   if (!both && fact.work_steps.value_or(1) >= 1 && fact.work_samples.value_or(1) >= 1) return ok_status();
   return invalid_argument(fact.worker.text() +
-                          " tells a length of its training that is none: one of steps or samples, " + "at least 1");
+                          " tells a length of its training that is none: one of steps or samples, at least 1");
 }
 
 // Of a program that is started anew at each size: its worker was ready before it ran.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/id_set.hpp"
 #include "core/facts/shares.hpp"
 #include "core/state/ledger.hpp"
 #include "core/state/measured/straggler_diagnosis.hpp"
-#include "core/state/membership.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -111,7 +111,8 @@ double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const 
 }  // namespace
 
 void take_in(StragglerTrack& track, const StragglerFinding& found, const RankStep& step) {
-  const double waited_s = newly_waited(track, found, step);
+  // What the others wait is a look at all of them, so only of a slow one.
+  const double waited_s = found.slow ? newly_waited(track, found, step) : 0;
   take_in_time(track, found, step.own_us());
   track.score = found.score;
   track.bar = found.bar;
@@ -139,8 +140,8 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
     tracks.push_back(&change.worker(id).track);
     memories.push_back(&job.measurements.detector_state[id]);
   }
-  std::erase_if(job.measurements.detector_state,
-                [&](const auto& pace) { return !contains(job.membership.members, pace.first); });
+  const IdSet<WorkerId> members(job.membership.members.begin(), job.membership.members.end());
+  std::erase_if(job.measurements.detector_state, [&](const auto& pace) { return !members.contains(pace.first); });
   std::vector<StragglerTrack> before;
   before.reserve(ranks);
   for (const StragglerTrack* track : tracks) before.push_back({.steps = track->steps, .slow_steps = track->slow_steps});

@@ -167,6 +167,7 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon", "127.0.0.1:99999", "--token-file", "/t"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slots", "0"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--price", "-1"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--price", "1000000.01"},  // the daemon would refuse the node
       {"--state-dir", "/s", "--daemon-socket", "/d", "--exit-when-idle", "soon"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--isolation", "some"},

@@ -39,6 +39,23 @@ bool has_finding(const JobSpecFindings& findings, const std::string& pointer, co
                      [&](const FieldError& error) { return error.pointer == pointer && error.code == code; });
 }
 
+TEST_CASE("a job that changes its size while it steps has no more workers than sum together") {
+  const auto read = [](int min, int max, const char* resize) {
+    return read_job_spec({{"run", {{"command", json::array({"train"})}, {"resize", resize}}},
+                          {"elastic", {{"min", min}, {"max", max}}},
+                          {"batch", {{"global", 8'192}}}});
+  };
+  CHECK(read(1, 256, "live").errors.empty());
+  CHECK(read(257, 4'096, "restart").errors.empty());
+  const auto grows = read(1, 257, "live");
+  REQUIRE(grows.errors.size() == 1);
+  CHECK(has_finding(grows, "/elastic/max", "OutOfRange"));
+  CHECK(grows.errors.front().message.find("max is 257; it must be at most 256") != std::string::npos);
+  const auto starts = read(257, 300, "live");
+  REQUIRE(starts.errors.size() == 1);
+  CHECK(has_finding(starts, "/elastic/min", "OutOfRange"));
+}
+
 TEST_CASE("a name is not of the form of an id") {
   for (const char* name : {"job-1", "job-007", "job-99999999999999999999999"}) {
     CHECK(has_finding(read_job_spec(with("/name", name)), "/name", "Invalid"));

@@ -195,4 +195,19 @@ TEST_CASE("a report can take no more from what was useful than there was") {
   CHECK(account.overheads.total() == core::Used{account.slot_time, account.cost});
 }
 
+TEST_CASE("a wait that is longer than the job is old takes no more than there was, however long it is told to be") {
+  Story story;
+  story.node(2);
+  const JobId id = story.running({.min = 2, .max = 2}, 2);
+  story.steps(id, 10);
+  REQUIRE(useful(story, id) > Duration());
+  // Twice as many microseconds are more than a number of 64 bits holds.
+  story.learn(
+      core::WorkerStuck{story.job(id).membership.members.front(), 1, "waiting", Duration::seconds(5'000'000'000'000)});
+  CHECK(useful(story, id) == Duration());
+  const core::Account account = account_of(story, id);
+  CHECK(account.overheads[Overhead::kIdle].slot_time > Duration());
+  CHECK(account.overheads.total() == core::Used{account.slot_time, account.cost});
+}
+
 }  // namespace tidepool::test

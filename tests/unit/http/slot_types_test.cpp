@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/state/tenant_settings.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -42,6 +44,20 @@ TEST_CASE("guarantees beyond the pool are warned of, in all and of each type tha
                                  "until more join, each is met in part, in proportion"});
   // Of a type that there is not at all another warning tells which there are.
   CHECK(beyond_pool_warnings(pool, tree_of(5, {{"h100", 5}})).empty());
+}
+
+TEST_CASE("guarantees are added up however large they are") {
+  core::TenantTree tree;
+  for (int i = 0; i < 300; ++i) {
+    tree.tenants.push_back({.name = "t" + std::to_string(i),
+                            .guarantee = core::kTenantSlotsMost,
+                            .guarantee_by_type = {{"a100", core::kTenantSlotsMost}}});
+  }
+  CHECK(beyond_pool_warnings(pool_of({{"a100", 4}}), tree) ==
+        std::vector<std::string>{"the guarantees of the tenants at the top are 3000000000 slots together, and the pool "
+                                 "has 4: until more join, each is met in part, in proportion",
+                                 "the guarantees of type a100 of the tenants at the top are 3000000000 slots together, "
+                                 "and the pool has 4 of these: until more join, each is met in part, in proportion"});
 }
 
 TEST_CASE("of types nothing is said before the first node, or where a pool's nodes have what their agents report") {

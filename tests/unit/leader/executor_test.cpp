@@ -9,7 +9,10 @@ namespace {
 // One node, one job with two members and a leaving worker, in generation 3.
 core::ClusterState small_world() {
   core::ClusterState state;
-  state.nodes[NodeId(1)] = {.id = NodeId(1), .name = "local", .slot_type = "cpu", .owners = {}};
+  state.nodes[NodeId(1)] = {.id = NodeId(1),
+                            .name = "local",
+                            .slot_type = "cpu",
+                            .owners = {WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4)}};
   core::Job job;
   job.id = JobId(1);
   job.phase = core::phase::Running{};
@@ -195,7 +198,9 @@ TEST_CASE("a notice names the job that its worker makes room for only to jobs of
 }
 
 TEST_CASE("after a reconnect unknown workers are killed, starts and the newest generation are said again") {
-  const auto state = small_world();
+  auto state = small_world();
+  state.nodes[NodeId(2)] = {.id = NodeId(2), .name = "other", .slot_type = "cpu", .owners = {WorkerId(5)}};
+  state.workers[WorkerId(5)] = {.id = WorkerId(5), .job = JobId(1), .node = NodeId(2), .slots = {0}};
   const Executor executor;
   const auto orders = executor.catch_up(NodeId(1), {WorkerId(1), WorkerId(9)}, state);
   std::vector<NodeOrder> items;

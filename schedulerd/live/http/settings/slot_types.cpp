@@ -1,6 +1,8 @@
 #include "schedulerd/live/http/settings/slot_types.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <map>
 
 #include "base/word_list.hpp"
@@ -10,28 +12,28 @@ namespace {
 
 constexpr std::size_t kTenantsNamed = 5;
 
-using SlotsByType = std::map<std::string, int>;
+using SlotsByType = std::map<std::string, std::int64_t>;  // a tenant may be guaranteed ten million
 
 // Of all nodes that are known, and of those that pools may have.
 SlotsByType slots_by_type(const core::ClusterState& state) {
   SlotsByType slots;
   for (const auto& [id, node] : state.nodes) {
     if (state.has_gone(node) || state.pools.find_name(node.name) != nullptr) continue;
-    slots[node.slot_type] += static_cast<int>(node.owners.size());
+    slots[node.slot_type] += std::ssize(node.owners);
   }
   for (const auto& [name, pool] : state.pools.pools) {
-    slots[pool.spec.slot_type] += pool.spec.max * pool.spec.slots_per_node;
+    slots[pool.spec.slot_type] += std::int64_t{pool.spec.max} * pool.spec.slots_per_node;
   }
   return slots;
 }
 
-int sum_of(const SlotsByType& slots) {
-  int sum = 0;
+std::int64_t sum_of(const SlotsByType& slots) {
+  std::int64_t sum = 0;
   for (const auto& [type, count] : slots) sum += count;
   return sum;
 }
 
-std::string beyond_text(const std::string& of_type, int promised, int slots) {
+std::string beyond_text(const std::string& of_type, std::int64_t promised, std::int64_t slots) {
   return "the guarantees" + of_type + " of the tenants at the top are " + std::to_string(promised) +
          " slots together, and the pool has " + std::to_string(slots) + (of_type.empty() ? "" : " of these") +
          ": until more join, each is met in part, in proportion";
@@ -75,7 +77,7 @@ std::vector<std::string> unknown_type_warnings(const core::ClusterState& state, 
 }
 
 std::vector<std::string> beyond_pool_warnings(const core::ClusterState& state, const core::TenantTree& tree) {
-  int promised = 0;
+  std::int64_t promised = 0;
   SlotsByType promised_of;
   for (const core::Tenant& tenant : tree.tenants) {
     if (!tenant.parent.empty()) continue;
@@ -83,7 +85,7 @@ std::vector<std::string> beyond_pool_warnings(const core::ClusterState& state, c
     for (const auto& [type, count] : tenant.guarantee_by_type) promised_of[type] += count;
   }
   const SlotsByType slots = slots_by_type(state);
-  const int all = sum_of(slots);
+  const std::int64_t all = sum_of(slots);
   std::vector<std::string> warnings;
   if (all > 0 && promised > all) warnings.push_back(beyond_text("", promised, all));
   if (slots.contains("")) return warnings;
