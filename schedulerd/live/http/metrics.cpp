@@ -81,6 +81,9 @@ struct Metrics::Series {
   Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
   Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
   Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
+  Counter& policy_errors = counters(registry, "sched_policy_errors_total", "Rounds in which the policy failed").Add({});
+  Counter& policy_rollbacks =
+      counters(registry, "sched_policy_rollbacks_total", "Policy files that gave way after failed rounds").Add({});
   Histogram& wait =
       histograms(registry, "sched_wait_seconds", "From submission to the first step").Add({}, kWaitSeconds);
   Family<Histogram>& stall =
@@ -161,6 +164,10 @@ void Metrics::Series::observe(const core::Event& event) {
     lost.Increment();
   } else if (type == "decision.made") {
     decisions.Increment();
+  } else if (type == "policy.error") {
+    policy_errors.Increment();
+  } else if (type == "policy.rolled_back") {
+    if (event.actor.empty()) policy_rollbacks.Increment();  // else an operator has asked for it
   } else if (type == "data.epoch_audited") {
     const bool good =
         event.data.value("checksum_ok", false) && number_in(event.data, "used") == number_in(event.data, "expected");
