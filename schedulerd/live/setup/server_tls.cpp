@@ -87,10 +87,19 @@ Result<ServerTls> from_own_authority(const Config& config, const StateDir& state
   return made;
 }
 
+// What the given files hold, once `made` can show it.
+Result<GivenFiles> shown_files(const TlsConfig& given, std::int64_t now, ServerTls& made) {
+  auto files = read_given_certificate(given, now);
+  if (!files.ok()) return files;
+  const Status good = make_contexts(files->identity, made);
+  if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
+  return files;
+}
+
 Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, std::int64_t now) {
   const TlsConfig& given = *config.tls;
   ServerTls made{.names = server_names(config), .ca_file = given.ca};
-  auto files = read_given_certificate(given, now);
+  auto files = shown_files(given, now, made);
   if (!files.ok()) return files.error();
   warn_of_other_names(given, files->identity, made.names);
   auto of_nodes = own_authority(state_dir, now);
@@ -98,8 +107,6 @@ Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, st
   made.node_authority = *std::move(of_nodes);
   made.ca_fingerprint = files->ca_fingerprint;
   made.authorities = files->authorities;
-  const Status good = make_contexts(files->identity, made);
-  if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
   made.given = *std::move(files);
   return made;
 }
@@ -149,6 +156,13 @@ Result<ServerTls> prepare_tls(const Config& config, const StateDir& state_dir, s
   if (!config.tls) return ServerTls{};
   if (!config.tls->certificate.empty()) return from_given(config, state_dir, now_unix_s);
   return from_own_authority(config, state_dir, now_unix_s);
+}
+
+Status check_given_files(const Config& config, std::int64_t now_unix_s) {
+  if (!config.tls || config.tls->certificate.empty()) return ok_status();
+  ServerTls unused;
+  const auto files = shown_files(*config.tls, now_unix_s, unused);
+  return files.ok() ? ok_status() : Status(files.error());
 }
 
 }  // namespace tidepool::live
