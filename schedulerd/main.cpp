@@ -103,6 +103,7 @@ int serve(const live::Config& config) {
   live::http::RestOptions options = rest_options(config, (*daemon)->tls());
   options.join_fingerprint = [&served = **daemon] { return served.join_fingerprint(); };
   options.agents_port = [&served = **daemon] { return served.agents_port(); };
+  options.state_room = [&served = **daemon] { return served.state_dir().room(); };
   const auto rest = live::http::Rest::create(**daemon, std::move(options));
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {
     metrics.observe_round(took.round);

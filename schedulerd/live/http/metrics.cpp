@@ -111,6 +111,10 @@ struct Metrics::Series {
       counters(registry, "sched_http_turned_away_total", "Connections refused because too many were open").Add({});
   Counter& resets = counters(registry, "sched_sse_resets_total", "Streams told to list again").Add({});
 
+  Family<Gauge>& journal_bytes = gauges(registry, "sched_journal_bytes", "Of the journal in the state directory");
+  Family<Gauge>& free_bytes =
+      gauges(registry, "sched_state_free_bytes", "Free on the file system of the state directory");
+
   Counter& forecasts = counters(registry, "sched_forecasts_total", "Forecasts of all jobs made").Add({});
   Counter& forecast_events =
       counters(registry, "sched_forecast_events_total", "Facts and decisions that forecasts went through").Add({});
@@ -296,6 +300,11 @@ void Metrics::set_streams(std::size_t open) {
 
 void Metrics::count_turned_away() {
   series_->turned_away.Increment();
+}
+
+void Metrics::set_state_room(const StateRoom& room) {
+  series_->journal_bytes.Add({}).Set(static_cast<double>(room.journal_bytes));
+  series_->free_bytes.Add({}).Set(static_cast<double>(room.free_bytes));
 }
 
 void Metrics::count_reset() {

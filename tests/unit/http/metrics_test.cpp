@@ -104,6 +104,16 @@ TEST_CASE("rounds that a policy fails are counted, and that it gave way, unless 
   CHECK(says(metrics, "sched_policy_rollbacks_total 1"));
 }
 
+TEST_CASE("what the state takes and what its disk has left are told once they are known") {
+  Metrics metrics;
+  CHECK(metrics.text({}, false, nullptr).find("sched_state_free_bytes") == std::string::npos);
+  metrics.set_state_room({.journal_bytes = 4096, .free_bytes = 8192});
+  CHECK(says(metrics, "sched_journal_bytes 4096"));
+  CHECK(says(metrics, "sched_state_free_bytes 8192"));
+  metrics.set_state_room({.journal_bytes = 4096, .free_bytes = 0});
+  CHECK(says(metrics, "sched_state_free_bytes 0"));
+}
+
 TEST_CASE("what is alerted on is there before it has happened") {
   Metrics metrics;
   CHECK(says(metrics, "sched_policy_errors_total 0"));
