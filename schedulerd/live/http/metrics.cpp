@@ -11,6 +11,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "base/version.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/state/job_state.hpp"
 #include "schedulerd/live/http/numbers/pool_series.hpp"
@@ -247,6 +248,9 @@ void Metrics::Series::count_forecasts(const Published& seen, const ForecastPictu
 
 // What is alerted on is there from the start: a series that begins at 1 has not grown.
 Metrics::Metrics() : series_(std::make_unique<Series>()) {
+  gauges(series_->registry, "sched_build_info", "Its label names the version that runs")
+      .Add({{"version", tidepool::kVersion}})
+      .Set(1);
   for (const char* dir : {"up", "down"}) series_->resizes.Add({{"dir", dir}});
   for (const char* outcome : {"exact", "wrong"}) series_->audits.Add({{"outcome", outcome}});
   for (const char* status : {"2xx", "4xx", "5xx"}) series_->requests.Add({{"class", status}});

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/version.hpp"
 #include "core/state/tenant_jobs.hpp"
 
 namespace tidepool::live::http {
@@ -102,6 +103,11 @@ TEST_CASE("rounds that a policy fails are counted, and that it gave way, unless 
   metrics.observe_events({failed, event_of("policy.rolled_back", {{"policy", "mine"}})});
   CHECK(says(metrics, "sched_policy_errors_total 3"));
   CHECK(says(metrics, "sched_policy_rollbacks_total 1"));
+}
+
+TEST_CASE("the version that runs is a label") {
+  Metrics metrics;
+  CHECK(says(metrics, "sched_build_info{version=\"" + std::string(tidepool::kVersion) + "\"} 1"));
 }
 
 TEST_CASE("what the state takes and what its disk has left are told once they are known") {
