@@ -102,6 +102,19 @@ TEST_CASE("the authority is made once, private to the owner, and a half of it is
   CHECK_FALSE(std::filesystem::exists(state->file("tls/ca.pem")));
 }
 
+TEST_CASE("an authority that cannot be looked for is not taken for one that is missing") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  write_text(state->file("tls"), "a file in the folder's place");
+  Config config;
+  config.tls.emplace();
+  const auto refused = prepare_tls(config, *state, std::time(nullptr));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kInvalidArgument);
+  CHECK(refused.error().message.starts_with("cannot read " + state->file("tls/ca.pem") + ": "));
+}
+
 TEST_CASE("a name that is none is refused, and a given certificate is used with its key and authority") {
   const test::TemporaryFolder folder;
   const auto state = StateDir::open((folder / "state").string());
