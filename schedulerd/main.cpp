@@ -1,6 +1,7 @@
 // schedulerd: joins the parts and serves until it is told to stop.
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,7 @@
 #include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/http/rest.hpp"
 #include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/server_tls.hpp"
 #include "straggler/registry.hpp"
 #include "webui/embedded.hpp"
 
@@ -72,6 +74,14 @@ void print_ready(const live::Daemon& daemon, const std::string& url, bool dev) {
   std::fflush(stdout);
 }
 
+// Takes and makes nothing, so that it may run beside the daemon that serves.
+int check(const live::Config& config) {
+  const Status files = live::check_given_files(config, std::time(nullptr));
+  if (!files.ok()) return fail(files.error(), live::kExitUsage);
+  std::puts("the configuration is good");
+  return 0;
+}
+
 int serve(const live::Config& config) {
   const std::string policy = config.policy.empty() ? std::string(policies::kDefaultPreset) : config.policy;
   auto rules = policies::make_policies(policy);
@@ -93,6 +103,7 @@ int serve(const live::Config& config) {
   live::http::RestOptions options = rest_options(config, (*daemon)->tls());
   options.join_fingerprint = [&served = **daemon] { return served.join_fingerprint(); };
   options.agents_port = [&served = **daemon] { return served.agents_port(); };
+  options.state_room = [&served = **daemon] { return served.state_dir().room(); };
   const auto rest = live::http::Rest::create(**daemon, std::move(options));
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {
     metrics.observe_round(took.round);
@@ -124,6 +135,7 @@ int main(int argc, char** argv) {
   }
   for (const auto& error : reading.errors) std::fprintf(stderr, "schedulerd: %s\n", error.c_str());
   if (!reading.errors.empty()) return tidepool::live::kExitUsage;
+  if (reading.config.check_config) return check(reading.config);
   tidepool::start_logging(reading.config.log_level, {.name = "schedulerd"});
   tidepool::raise_open_files("each node and each client needs one; with more than these, new ones are refused");
   return serve(reading.config);

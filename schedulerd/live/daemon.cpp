@@ -10,6 +10,7 @@
 #include <future>
 #include <utility>
 
+#include "base/version.hpp"
 #include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/policies/policy_reading.hpp"
 #include "schedulerd/live/service/tenant_sharing.hpp"
@@ -133,8 +134,9 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
   TP_TRY(keep_policy(*journal, setup));
   auto recovered = recover(*journal, setup.parts);
   if (!recovered.ok()) return recovered.error();
-  spdlog::info("event=recovered state_dir={} snapshot={} rows={} jobs={}", state_dir->path(), recovered->snapshot_seq,
-               recovered->rows_replayed, recovered->engine.view().jobs.size());
+  spdlog::info("event=recovered version={} state_dir={} snapshot={} rows={} jobs={}", tidepool::kVersion,
+               state_dir->path(), recovered->snapshot_seq, recovered->rows_replayed,
+               recovered->engine.view().jobs.size());
   std::unique_ptr<Daemon> daemon(
       new Daemon(setup.config, {*std::move(state_dir), *std::move(journal)}, recovered->clock));
   TP_TRY(daemon->prepare(*std::move(recovered), setup));

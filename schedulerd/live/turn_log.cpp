@@ -99,6 +99,8 @@ const std::map<std::string, const char*>& warned_events() {
   static const std::map<std::string, const char*> kNext = {
       {"node.reclaim_notice", "its jobs leave it; nothing has to be done"},
       {"node.unsteady", "look for the cause there; once it is mended: schedctl node clear-faults NAME"},
+      {"policy.rolled_back",
+       "see what failed: schedctl events --type policy.error; mend the policy and activate it again, or leave it off"},
       {"pool.bill_runs_on", "it costs money: find out why its provider does not end it, or end it by hand"},
       {"pool.create_failed",
        "compare its slots and memory with the pool's slots_per_node and memory_per_slot; see whether it still exists"},
@@ -109,12 +111,14 @@ const std::map<std::string, const char*>& warned_events() {
   return kNext;
 }
 
-// Some are told by what has called the provider, and most nodes are given back because nothing needs them.
+// Some are told by what has called the provider, most nodes are given back because nothing needs them, and who asks for
+// a rollback knows of it.
 bool is_news(const core::Event& event) {
   if (event.type == "pool.create_failed") {
     const std::string fault = event.data.value("fault", "");
     return fault == "vanished" || fault == "too_few_slots" || fault == "too_little_memory";
   }
+  if (event.type == "policy.rolled_back") return event.actor.empty();
   if (event.type == "pool.node_released") return core::tells_reason(event.data, "NodeNeverJoined");
   return true;
 }
@@ -136,8 +140,8 @@ void log_event(const core::Event& event) {
   if (next == warned_events().end() || !is_news(event)) return;
   std::string type = event.type;
   std::replace(type.begin(), type.end(), '.', '_');
-  spdlog::warn("event={} node={}{} next={:?}", type, event.node ? event.node->text() : "", fields_of(event.data),
-               next->second);
+  const std::string node = event.node ? " node=" + event.node->text() : "";
+  spdlog::warn("event={}{}{} next={:?}", type, node, fields_of(event.data), next->second);
 }
 
 void log_note(const leader::TurnNote& note) {

@@ -281,6 +281,8 @@ void readyz(Rest&, Call call) {
 }
 
 void metrics_text(Rest& rest, Call call) {
+  const auto& ask_room = rest.options().state_room;
+  if (const auto room = ask_room ? ask_room() : std::nullopt) rest.metrics().set_state_room(*room);
   call.reply(
       {.status = 200,
        .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}, {"Cache-Control", "no-store"}},

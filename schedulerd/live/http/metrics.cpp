@@ -11,6 +11,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "base/version.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/state/job_state.hpp"
 #include "schedulerd/live/http/numbers/pool_series.hpp"
@@ -81,6 +82,9 @@ struct Metrics::Series {
   Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
   Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
   Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
+  Counter& policy_errors = counters(registry, "sched_policy_errors_total", "Rounds in which the policy failed").Add({});
+  Counter& policy_rollbacks =
+      counters(registry, "sched_policy_rollbacks_total", "Policy files that gave way after failed rounds").Add({});
   Histogram& wait =
       histograms(registry, "sched_wait_seconds", "From submission to the first step").Add({}, kWaitSeconds);
   Family<Histogram>& stall =
@@ -107,6 +111,10 @@ struct Metrics::Series {
   Counter& turned_away =
       counters(registry, "sched_http_turned_away_total", "Connections refused because too many were open").Add({});
   Counter& resets = counters(registry, "sched_sse_resets_total", "Streams told to list again").Add({});
+
+  Family<Gauge>& journal_bytes = gauges(registry, "sched_journal_bytes", "Of the journal in the state directory");
+  Family<Gauge>& free_bytes =
+      gauges(registry, "sched_state_free_bytes", "Free on the file system of the state directory");
 
   Counter& forecasts = counters(registry, "sched_forecasts_total", "Forecasts of all jobs made").Add({});
   Counter& forecast_events =
@@ -161,6 +169,10 @@ void Metrics::Series::observe(const core::Event& event) {
     lost.Increment();
   } else if (type == "decision.made") {
     decisions.Increment();
+  } else if (type == "policy.error") {
+    policy_errors.Increment();
+  } else if (type == "policy.rolled_back") {
+    if (event.actor.empty()) policy_rollbacks.Increment();  // else an operator has asked for it
   } else if (type == "data.epoch_audited") {
     const bool good =
         event.data.value("checksum_ok", false) && number_in(event.data, "used") == number_in(event.data, "expected");
@@ -236,6 +248,9 @@ void Metrics::Series::count_forecasts(const Published& seen, const ForecastPictu
 
 // What is alerted on is there from the start: a series that begins at 1 has not grown.
 Metrics::Metrics() : series_(std::make_unique<Series>()) {
+  gauges(series_->registry, "sched_build_info", "Its label names the version that runs")
+      .Add({{"version", tidepool::kVersion}})
+      .Set(1);
   for (const char* dir : {"up", "down"}) series_->resizes.Add({{"dir", dir}});
   for (const char* outcome : {"exact", "wrong"}) series_->audits.Add({{"outcome", outcome}});
   for (const char* status : {"2xx", "4xx", "5xx"}) series_->requests.Add({{"class", status}});
@@ -289,6 +304,11 @@ void Metrics::set_streams(std::size_t open) {
 
 void Metrics::count_turned_away() {
   series_->turned_away.Increment();
+}
+
+void Metrics::set_state_room(const StateRoom& room) {
+  series_->journal_bytes.Add({}).Set(static_cast<double>(room.journal_bytes));
+  series_->free_bytes.Add({}).Set(static_cast<double>(room.free_bytes));
 }
 
 void Metrics::count_reset() {

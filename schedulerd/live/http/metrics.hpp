@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "core/decide/stage_times.hpp"
 #include "schedulerd/live/service/service.hpp"
+#include "schedulerd/live/setup/state_dir.hpp"
 
 namespace tidepool::live::http {
 
@@ -39,6 +40,7 @@ class Metrics {
   void set_streams(std::size_t open);
   void count_reset();
   void count_turned_away();
+  void set_state_room(const StateRoom& room);
 
   // The text exposition format; sets the gauges first. `shared`: the tree of tenants decides who has the slots.
   // `forecasts`: the newest; null = none has been made.

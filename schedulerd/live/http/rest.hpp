@@ -39,12 +39,13 @@ struct RestOptions {
   std::vector<std::string> detectors;  // straggler detectors that a job may ask for
   // How machines join: by what they know this daemon now, and where. No fingerprint: they cannot.
   std::function<std::string()> join_fingerprint;
-  std::function<std::uint16_t()> agents_port;  // 0 = agents of other machines cannot connect; empty = 0
-  std::vector<StaticFile> dashboard;           // empty = a page that says it was not built
-  Duration heartbeat = Duration::seconds(15);  // of event streams
-  Duration log_poll = Duration::millis(300);   // between two looks at a followed log
-  std::size_t streams_per_token = 16;          // event streams and followed logs
-  std::function<std::int64_t()> unix_now;      // wall-clock seconds; empty = the system's
+  std::function<std::uint16_t()> agents_port;            // 0 = agents of other machines cannot connect; empty = 0
+  std::vector<StaticFile> dashboard;                     // empty = a page that says it was not built
+  Duration heartbeat = Duration::seconds(15);            // of event streams
+  Duration log_poll = Duration::millis(300);             // between two looks at a followed log
+  std::size_t streams_per_token = 16;                    // event streams and followed logs
+  std::function<std::int64_t()> unix_now;                // wall-clock seconds; empty = the system's
+  std::function<std::optional<StateRoom>()> state_room;  // for /metrics; empty = not told
   // Of one request for usage: rows of its answer, and jobs that have ended which it looks through for them.
   std::size_t usage_rows_max = 100'000;
   std::size_t usage_jobs_max = 1'000'000;

@@ -23,10 +23,13 @@ struct Flags {
   bool tls = false;
   bool allow_native_policies = false;
   bool accept_clock = false;
+  bool check_config = false;
 };
 
 void declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "Configuration file (YAML)");
+  app.add_flag("--check-config", flags.check_config,
+               "Say what is wrong with the configuration file, the flags and the certificate's files, and end");
   app.add_flag("--dev", flags.dev, "A fresh temporary state, a local agent, the admin token printed");
   app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
   app.add_flag("--tls", flags.tls, "TLS 1.3 on both listeners, with a certificate of the daemon's own authority");
@@ -72,6 +75,7 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (!flags.policy.empty()) fields.policy("--policy", flags.policy, inputs.policies);
   if (flags.allow_native_policies) config.allow_native_policies = true;
   config.accept_clock = flags.accept_clock;
+  config.check_config = flags.check_config;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   fields.duration("--retention", flags.retention, config.retention);
   fields.bytes("--retention-size", flags.retention_size, config.retention_bytes);

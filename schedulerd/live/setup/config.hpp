@@ -72,6 +72,7 @@ struct Config {
   Duration retention = Duration::seconds(30 * 24 * 3600);  // of decisions, events and jobs that have ended
   std::int64_t retention_bytes = 0;  // beyond it the oldest go before their time; 0 = as much as there is
   bool accept_clock = false;         // however far it is from the journal's newest entry
+  bool check_config = false;         // only say whether it is good
   PoolsConfig pools;                 // nodes that come and go by a provider
   UnsteadyNodes unsteady_nodes;
   std::string log_level = "info";

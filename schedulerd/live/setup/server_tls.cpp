@@ -38,6 +38,13 @@ Result<tls::Identity> stored_authority(const std::string& certificate, const std
   return stored;
 }
 
+// One that cannot be looked for is not missing: a new authority would be made in its place.
+Result<bool> authority_file_exists(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0) return true;
+  if (errno == ENOENT) return false;
+  return invalid_argument("cannot read " + path + ": " + std::strerror(errno) + "; mend its owner or its mode");
+}
+
 Result<tls::Identity> own_authority(const StateDir& state_dir, std::int64_t now) {
   const std::string folder = state_dir.file("tls");
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -45,9 +52,12 @@ Result<tls::Identity> own_authority(const StateDir& state_dir, std::int64_t now)
   }
   const std::string certificate = folder + "/ca.pem";
   const std::string key = folder + "/ca.key";
-  const bool has_key = ::access(key.c_str(), F_OK) == 0;
-  if (::access(certificate.c_str(), F_OK) == 0) return stored_authority(certificate, key);
-  if (has_key) {
+  const auto has_certificate = authority_file_exists(certificate);
+  if (!has_certificate.ok()) return has_certificate.error();
+  if (*has_certificate) return stored_authority(certificate, key);
+  const auto has_key = authority_file_exists(key);
+  if (!has_key.ok()) return has_key.error();
+  if (*has_key) {
     return invalid_argument(certificate + " is missing, and " + key +
                             " is the key of the authority in it: bring it back, or remove the key to have a new "
                             "authority made, which all clients and agents must then be told");
@@ -59,6 +69,10 @@ Result<tls::Identity> own_authority(const StateDir& state_dir, std::int64_t now)
   if (!made.ok()) return made;
   TP_TRY(write_secret_file(key, made->key));  // first: a certificate without its key would be a broken authority
   TP_TRY(write_secret_file(certificate, made->chain));
+  spdlog::info(
+      "event=authority_made file={} fingerprint={} next=\"clients and nodes that knew another one have to be told "
+      "(docs/security.md)\"",
+      certificate, tls::fingerprint(made->chain).value());
   return made;
 }
 
@@ -87,10 +101,19 @@ Result<ServerTls> from_own_authority(const Config& config, const StateDir& state
   return made;
 }
 
+// What the given files hold, once `made` can show it.
+Result<GivenFiles> shown_files(const TlsConfig& given, std::int64_t now, ServerTls& made) {
+  auto files = read_given_certificate(given, now);
+  if (!files.ok()) return files;
+  const Status good = make_contexts(files->identity, made);
+  if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
+  return files;
+}
+
 Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, std::int64_t now) {
   const TlsConfig& given = *config.tls;
   ServerTls made{.names = server_names(config), .ca_file = given.ca};
-  auto files = read_given_certificate(given, now);
+  auto files = shown_files(given, now, made);
   if (!files.ok()) return files.error();
   warn_of_other_names(given, files->identity, made.names);
   auto of_nodes = own_authority(state_dir, now);
@@ -98,8 +121,6 @@ Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, st
   made.node_authority = *std::move(of_nodes);
   made.ca_fingerprint = files->ca_fingerprint;
   made.authorities = files->authorities;
-  const Status good = make_contexts(files->identity, made);
-  if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
   made.given = *std::move(files);
   return made;
 }
@@ -149,6 +170,13 @@ Result<ServerTls> prepare_tls(const Config& config, const StateDir& state_dir, s
   if (!config.tls) return ServerTls{};
   if (!config.tls->certificate.empty()) return from_given(config, state_dir, now_unix_s);
   return from_own_authority(config, state_dir, now_unix_s);
+}
+
+Status check_given_files(const Config& config, std::int64_t now_unix_s) {
+  if (!config.tls || config.tls->certificate.empty()) return ok_status();
+  ServerTls unused;
+  const auto files = shown_files(*config.tls, now_unix_s, unused);
+  return files.ok() ? ok_status() : Status(files.error());
 }
 
 }  // namespace tidepool::live

@@ -30,6 +30,9 @@ struct ServerTls {
 // Without `config.tls` an empty one. Makes the authority at the first call.
 [[nodiscard]] Result<ServerTls> prepare_tls(const Config& config, const StateDir& state_dir, std::int64_t now_unix_s);
 
+// Whether a certificate that is given could be shown; makes nothing.
+[[nodiscard]] Status check_given_files(const Config& config, std::int64_t now_unix_s);
+
 // The configured names and those by which this machine may be called where it listens.
 [[nodiscard]] std::vector<std::string> server_names(const Config& config);
 

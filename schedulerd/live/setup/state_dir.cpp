@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -118,6 +119,17 @@ StateDir::StateDir(StateDir&& other) noexcept
 StateDir::~StateDir() {
   if (made_) remove_directory(path_);
   if (lock_ >= 0) ::close(lock_);
+}
+
+std::optional<StateRoom> StateDir::room() const {
+  struct statvfs disk{};
+  if (::statvfs(path_.c_str(), &disk) != 0) return std::nullopt;
+  StateRoom room{.free_bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize};
+  for (const char* name : {"journal.db", "journal.db-wal"}) {
+    struct stat info{};
+    if (::stat(file(name).c_str(), &info) == 0) room.journal_bytes += static_cast<std::uint64_t>(info.st_size);
+  }
+  return room;
 }
 
 // SQLite gives the files beside a database the mode of the database.

@@ -8,11 +8,19 @@
 //   agent/, agent.log                  the embedded agent's own
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 
 namespace tidepool::live {
+
+// On the file system of the state directory.
+struct StateRoom {
+  std::uint64_t journal_bytes = 0;  // of journal.db and its write-ahead log
+  std::uint64_t free_bytes = 0;     // for this user
+};
 
 class StateDir {
  public:
@@ -33,6 +41,9 @@ class StateDir {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+  // None: the file system does not tell. From any thread.
+  [[nodiscard]] std::optional<StateRoom> room() const;
 
   // The database `name` and what SQLite puts beside it are read and written by this user only; made where it is
   // missing.

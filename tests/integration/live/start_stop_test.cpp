@@ -84,6 +84,27 @@ TEST_CASE("the first start says where it serves, and in which file the token is;
   }
 }
 
+TEST_CASE("a configuration is checked beside the daemon that serves, and nothing is made for it") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  const std::string file = (folder / "pool.yaml").string();
+  const auto checked = [&](const std::string& text, int exit_code, const std::string& words) {
+    std::ofstream(file) << text;
+    DaemonProcess check(folder, {.arguments = {"--check-config", "--config", file}});
+    check_refused(check, exit_code, words);
+  };
+  checked("retention: {age: 7d}\n", 0, "");
+  CHECK_FALSE(std::filesystem::exists(folder / "state"));
+  DaemonProcess daemon(folder, {});
+  REQUIRE(daemon.wait_ready());
+  checked("retention: {age: 7d}\n", 0, "");
+  checked("retentoin: {age: 7d}\n", 2, "did you mean \"retention\"?");
+  checked("tls: {certificate: /nowhere.pem, key: /nowhere.key}\n", 2, "tls.certificate: cannot read /nowhere.pem");
+  CHECK(daemon.client().get("/v1/jobs").status == 200);
+  daemon.signal(SIGTERM);
+  CHECK(daemon.wait_exit() == 0);
+}
+
 TEST_CASE("a start that finds no valid token of an admin makes a new one") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/version.hpp"
 #include "core/state/tenant_jobs.hpp"
 
 namespace tidepool::live::http {
@@ -91,8 +92,37 @@ TEST_CASE("a job that was submitted before the daemon started has waited since t
   CHECK(says(metrics, "sched_wait_seconds_sum 40"));
 }
 
+TEST_CASE("rounds that a policy fails are counted, and that it gave way, unless an operator has asked for it") {
+  Metrics metrics;
+  core::Event asked = event_of("policy.rolled_back", {{"policy", "mine"}});
+  asked.actor = "t-1";
+  const core::Event failed = event_of("policy.error", {{"policy", "mine"}, {"code", "policy.deadline"}});
+  metrics.observe_events({failed, failed, asked});
+  CHECK(says(metrics, "sched_policy_errors_total 2"));
+  CHECK(says(metrics, "sched_policy_rollbacks_total 0"));
+  metrics.observe_events({failed, event_of("policy.rolled_back", {{"policy", "mine"}})});
+  CHECK(says(metrics, "sched_policy_errors_total 3"));
+  CHECK(says(metrics, "sched_policy_rollbacks_total 1"));
+}
+
+TEST_CASE("the version that runs is a label") {
+  Metrics metrics;
+  CHECK(says(metrics, "sched_build_info{version=\"" + std::string(tidepool::kVersion) + "\"} 1"));
+}
+
+TEST_CASE("what the state takes and what its disk has left are told once they are known") {
+  Metrics metrics;
+  CHECK(metrics.text({}, false, nullptr).find("sched_state_free_bytes") == std::string::npos);
+  metrics.set_state_room({.journal_bytes = 4096, .free_bytes = 8192});
+  CHECK(says(metrics, "sched_journal_bytes 4096"));
+  CHECK(says(metrics, "sched_state_free_bytes 8192"));
+  metrics.set_state_room({.journal_bytes = 4096, .free_bytes = 0});
+  CHECK(says(metrics, "sched_state_free_bytes 0"));
+}
+
 TEST_CASE("what is alerted on is there before it has happened") {
   Metrics metrics;
+  CHECK(says(metrics, "sched_policy_errors_total 0"));
   CHECK(says(metrics, "sched_epoch_audits_total{outcome=\"wrong\"} 0"));
   CHECK(says(metrics, "sched_resizes_total{dir=\"down\"} 0"));
   CHECK(says(metrics, "sched_http_requests_total{class=\"5xx\"} 0"));

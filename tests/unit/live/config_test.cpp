@@ -45,6 +45,13 @@ TEST_CASE("a clock that is far off is accepted by a flag alone, so for one start
   CHECK_FALSE(read({"--config", write_file(dir, "accept_clock: true\n")}).errors.empty());
 }
 
+TEST_CASE("that the configuration is only to be checked is a flag alone") {
+  const test::TemporaryFolder dir;
+  CHECK_FALSE(read({}).config.check_config);
+  CHECK(read({"--check-config"}).config.check_config);
+  CHECK_FALSE(read({"--config", write_file(dir, "check_config: true\n")}).errors.empty());
+}
+
 TEST_CASE("amounts are in the currency that the file names, by its three letters") {
   const test::TemporaryFolder dir;
   CHECK(read({}).config.currency == "USD");

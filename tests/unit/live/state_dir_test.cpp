@@ -45,6 +45,19 @@ TEST_CASE("a directory that was made is removed with what is in it unless it is 
   CHECK(std::filesystem::exists(dir / "state/agent.token"));
 }
 
+TEST_CASE("the room that the state takes is that of the journal and its log") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  REQUIRE(state->room().has_value());
+  CHECK(state->room()->journal_bytes == 0);
+  CHECK(state->room()->free_bytes > 0);
+  std::ofstream(state->file("journal.db")) << std::string(1000, 'x');
+  std::ofstream(state->file("journal.db-wal")) << std::string(200, 'x');
+  std::ofstream(state->file("agent.log")) << std::string(50, 'x');
+  CHECK(state->room()->journal_bytes == 1200);
+}
+
 TEST_CASE("a second daemon on the same state is refused and told whose it is") {
   const test::TemporaryFolder dir;
   {

@@ -24,11 +24,11 @@ class TurnLines final : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 std::vector<std::string> logged(const std::string& type, const nlohmann::json& data,
-                                std::optional<NodeId> node = std::nullopt) {
+                                std::optional<NodeId> node = std::nullopt, const std::string& actor = "") {
   const auto before = spdlog::default_logger();
   const auto told = std::make_shared<TurnLines>();
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", told));
-  core::Event event{.type = type, .node = node, .data = data};
+  core::Event event{.type = type, .node = node, .data = data, .actor = actor};
   log_event(event);
   spdlog::set_default_logger(before);
   return told->lines;
@@ -48,6 +48,15 @@ TEST_CASE("a node that is unsteady or taken back is a warning") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].starts_with("event=node_unsteady node=node-1 losses=3 name=\"a\" why=\"says \\\"x\\\"\" next="));
   CHECK(logged("node.reclaim_notice", {{"name", "a"}, {"seconds", 90}}).size() == 1);
+}
+
+TEST_CASE("a policy that gave way by itself is a warning, one that an operator rolled back is none") {
+  const nlohmann::json data = {{"policy", "mine"}, {"to", nullptr}, {"why", "3 rounds in a row have failed"}};
+  const auto lines = logged("policy.rolled_back", data);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].starts_with(
+      "event=policy_rolled_back policy=\"mine\" why=\"3 rounds in a row have failed\" next=\"see what failed: "));
+  CHECK(logged("policy.rolled_back", data, std::nullopt, "t-1").empty());
 }
 
 TEST_CASE("of what pools do only that is a warning which no other line tells") {

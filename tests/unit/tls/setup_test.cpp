@@ -102,6 +102,19 @@ TEST_CASE("the authority is made once, private to the owner, and a half of it is
   CHECK_FALSE(std::filesystem::exists(state->file("tls/ca.pem")));
 }
 
+TEST_CASE("an authority that cannot be looked for is not taken for one that is missing") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  write_text(state->file("tls"), "a file in the folder's place");
+  Config config;
+  config.tls.emplace();
+  const auto refused = prepare_tls(config, *state, std::time(nullptr));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kInvalidArgument);
+  CHECK(refused.error().message.starts_with("cannot read " + state->file("tls/ca.pem") + ": "));
+}
+
 TEST_CASE("a name that is none is refused, and a given certificate is used with its key and authority") {
   const test::TemporaryFolder folder;
   const auto state = StateDir::open((folder / "state").string());
@@ -136,6 +149,30 @@ TEST_CASE("a name that is none is refused, and a given certificate is used with 
   CHECK(prepare_tls(config, *state, now)
             .error()
             .message.find("tls.certificate: cannot read /nowhere.pem: No such file") != std::string::npos);
+}
+
+TEST_CASE("given files are checked without a state directory: whether the key is that of the certificate, too") {
+  const test::TemporaryFolder folder;
+  const std::int64_t now = std::time(nullptr);
+  Config config;
+  CHECK(check_given_files(config, now).ok());
+  config.tls.emplace();
+  CHECK(check_given_files(config, now).ok());
+  const auto authority = tls::make_authority("site", {.from_unix_s = now - 1, .until_unix_s = now + 3'600}).value();
+  const auto issued = [&] {
+    return tls::issue_server(authority, {"a.example"}, {.from_unix_s = now - 1, .until_unix_s = now + 60}).value();
+  };
+  const auto first = issued();
+  config.tls = TlsConfig{.names = {},
+                         .certificate = write_text((folder / "server.pem").string(), first.chain),
+                         .key = write_text((folder / "server.key").string(), first.key),
+                         .ca = ""};
+  CHECK(check_given_files(config, now).ok());
+  CHECK(check_given_files(config, now + 61).error().message.find("has expired") != std::string::npos);
+  write_text(config.tls->key, issued().key);
+  const Status other_key = check_given_files(config, now);
+  REQUIRE_FALSE(other_key.ok());
+  CHECK(other_key.error().message.starts_with("tls.certificate and tls.key: "));
 }
 
 TEST_CASE("a renewed certificate is shown within a minute, and what cannot be shown leaves the one before") {
