@@ -123,7 +123,10 @@ int show_events(Session& session, const EventsAsked& asked) {
     if (is_new && is_asked) print_event(session, event);
     return true;
   });
-  if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
+  if (end == FollowEnd::kReset) {
+    fail(kExitApi,
+         "events are missed: they came faster than they could be read, or are no longer kept; run the command again");
+  }
   return kExitOk;
 }
 

@@ -134,8 +134,9 @@ std::string doing_of(const json& pool) {
     text += ", " + std::to_string(counts.leaving) + (counts.leaving == 1 ? " is" : " are") + " being given back";
   }
   if (number_at(pool, "/max").value_or(0) == 0) return text + "; it may have none (max: 0)";
+  const bool awaits_job = counts.coming == 0 && number_at(pool, "/min").value_or(0) == 0;
   return text + "; it may have " + integer_at(pool, "/max") +
-         (counts.coming > 0 ? "" : ", and asks for one when a job needs it");
+         (awaits_job ? ", and asks for one when a job needs it" : "");
 }
 
 // None: pools are closed to a token of one tenant.
@@ -143,7 +144,7 @@ json pools_seen(Session& session) {
   try {
     return session.list("/v1/pools").items;
   } catch (const Failure& failure) {
-    if (!failure.answered) throw;
+    if (!failure.answered || failure.may_pass) throw;
     return json::array();
   }
 }
@@ -159,7 +160,7 @@ std::string no_nodes_page(const json& pools, const Style& style) {
     if (!problem.is_null()) out += problem_line("creating a node of " + text_at(pool, "/name"), problem, style);
   }
   if (out.empty()) return nodes_table(json::array(), style);
-  return "no nodes have joined\n" + out + "see: schedctl pools; why a job waits: schedctl why JOB\n";
+  return "there are no nodes now\n" + out + "see: schedctl pools; why a job waits: schedctl why JOB\n";
 }
 
 std::string pools_page(const json& pools, const Style& style) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/tenants/entitlement.hpp"
+#include "core/tenants/preemption_limits.hpp"
 #include "core/tenants/tenant_needs.hpp"
 #include "core/tenants/tenant_nodes.hpp"
 
@@ -13,10 +14,13 @@ namespace {
 
 class HoldingLimits {
  public:
-  HoldingLimits(const ClusterState& state, Victims& victims)
-      : state_(state), places_(places_of(*state.tenants)), over_(places_.size()) {
-    most_ = most_held(nodes_of(*state.tenants, places_), slots_to_share(state));
-    for (const auto& [name, place] : places_) over_[place] = victims.limits().held(name) - most_[place];
+  explicit HoldingLimits(const DecisionDraft& draft)
+      : state_(draft.state()), places_(places_of(*state_.tenants)), over_(places_.size()) {
+    most_ = most_held(nodes_of(*state_.tenants, places_), slots_to_share(state_));
+    // What is kept for jobs that wait is not held yet, so it is not counted.
+    PreemptionLimits held(state_, draft.now());
+    held.follow(draft.plan());
+    for (const auto& [name, place] : places_) over_[place] = held.held(name) - most_[place];
   }
 
   [[nodiscard]] const Tenant* exceeded_by(const Job& job) const {
@@ -66,7 +70,7 @@ struct Leaver {
 void keep_to_holding_limits(DecisionDraft& draft, Victims& victims) {
   const ClusterState& state = draft.state();
   if (victims.empty() || !limits_holdings(*state.tenants) || !draft.parts().tenants_share(state)) return;
-  HoldingLimits limits(state, victims);
+  HoldingLimits limits(draft);
   std::vector<Leaver> chosen;
   const auto& jobs = victims.all();
   for (auto each = jobs.rbegin(); each != jobs.rend(); ++each) {

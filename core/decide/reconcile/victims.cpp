@@ -242,7 +242,7 @@ void Victims::ask(const TargetedJob& victim, JobId claimant) {
 }
 
 bool Victims::may_leave_unclaimed(const Job& job) {
-  return can_change(draft_, job) && !ends_soon(job, draft_.now()) && !why_kept(job);
+  return can_change(draft_, job) && !draft_.alters(job.id) && !ends_soon(job, draft_.now()) && !why_kept(job);
 }
 
 void Victims::end_unclaimed(const Job& job, const Reason& reason) {

@@ -83,7 +83,8 @@ struct ShareHold {
     at("size", self.size, kIdentity | kSize), at("share", self.share);
   }
 };
-// Its policy gives it nothing, and no other job takes its slots: none needs them, or one that does may not yet.
+// Its policy gives it nothing, and no other job takes its slots: none needs them, or one that does may not yet,
+// or it ends soon.
 struct Unclaimed : OfSize {
   static constexpr Traits kTraits{"Unclaimed", ReasonCategory::kHolding};
 };

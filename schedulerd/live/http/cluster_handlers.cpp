@@ -92,7 +92,7 @@ std::optional<EventsOf> read_events_of(const Rest& rest, Call& call) {
   if (node.empty()) return EventsOf{};
   call.id = node;
   const auto id = node_meant(call.seen->state, node);
-  if (!id) call.fail(no_such_node(call));
+  if (!id) call.fail(unknown_node(call));  // what pools do is not for all who read events
   return id ? std::optional(EventsOf{.node = id}) : std::nullopt;
 }
 

@@ -136,7 +136,7 @@ json created_token(Rest& rest, const Receipt& receipt, const Published& seen, co
 }
 
 // The name of the node that the call means: by id, or by the name under which one has joined. Empty: answered already.
-std::string node_meant(Rest& rest, const Call& call) {
+std::string name_to_revoke(Rest& rest, const Call& call) {
   const auto id = NodeId::parse(call.id);
   if (const core::Node* node = id ? call.seen->state.find_node(*id) : nullptr) return node->name;
   if (!rest.service().history().node_credentials(call.id).empty()) return call.id;
@@ -210,7 +210,7 @@ void revoke_node_token(Rest& rest, Call call) {
 }
 
 void revoke_node(Rest& rest, Call call) {
-  const std::string node = node_meant(rest, call);
+  const std::string node = name_to_revoke(rest, call);
   if (node.empty()) return;
   const auto body = call.request.body.empty() ? Result<json>(json::object()) : parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});

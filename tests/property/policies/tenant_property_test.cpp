@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/decide/plan_inputs.hpp"
+#include "core/state/job_state.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/tenant_jobs.hpp"
 #include "core/tenants/entitlement.hpp"
@@ -70,6 +71,10 @@ const core::Job* kept_beyond_limits(const core::ClusterState& state) {
   for (const auto& [id, job] : state.jobs) {
     if (!core::is_any_of<core::reason::Unclaimed>(job->verdict.reason)) continue;
     if (!job->planned || job->planned->target.size > 0) continue;
+    const bool may_end = job->recovery.unconfirmed_since.has_value() ||
+                         std::any_of(job->membership.members.begin(), job->membership.members.end(),
+                                     [&](WorkerId each) { return state.find_worker(each)->program_ended; });
+    if (!core::runs_unchanged(*job) || may_end) continue;  // its verdict is of before
     for (const core::Tenant* each : state.tenants->path_to(job->spec.tenant)) {
       if (room.held(each->name) > most[places.at(each->name)]) return job.get();
     }

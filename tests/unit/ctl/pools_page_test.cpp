@@ -41,11 +41,11 @@ TEST_CASE("a node that was not asked for is called as its provider calls it, and
   CHECK(text.find("ending i-0a1b has failed") != std::string::npos);
 }
 
-TEST_CASE("where no node has joined it is told what the pools do about it") {
+TEST_CASE("where there is no node it is told what the pools do about it") {
   json pool = example("pool.json");
   pool["nodes"].erase(0);  // left: one that was asked for
   CHECK(no_nodes_page(json::array({pool}), kLate) ==
-        "no nodes have joined\n"
+        "there are no nodes now\n"
         "the pool gpu: 1 node is coming; it may have 4\n"
         "creating a node of gpu has failed 2 times in a row, last at 21:53:20 UTC: quota: 16 instances of this kind at "
         "most; the next attempt is at 21:53:50 UTC\n"

@@ -84,6 +84,17 @@ TEST_CASE("a job stored with a minimum run time beyond the bound may change othe
   CHECK(within("24h").errors.empty());
 }
 
+TEST_CASE("a job stored with more workers than sum together may change otherwise, and to what can") {
+  const json file = {{"run", {{"command", json::array({"true"})}}}, {"elastic", {{"min", 1}, {"max", 300}}}};
+  const core::JobSpec stored = to_core(api::v1::read_job_spec(file).spec);
+  REQUIRE(stored.elastic.sizes.size() == 300);
+  CHECK(changed_spec(stored, {{"priority", 1}}).errors.empty());
+  const auto fewer = changed_spec(stored, {{"elastic", {{"max", 256}}}});
+  CHECK(fewer.errors.empty());
+  CHECK(fewer.spec.elastic.sizes.size() == 256);
+  CHECK_FALSE(changed_spec(stored, {{"elastic", {{"max", 280}}}}).errors.empty());
+}
+
 TEST_CASE("a job stored with a utility beyond the bound keeps all of it when something else changes") {
   core::JobSpec stored = to_core(api::v1::read_job_spec({{"run", {{"command", json::array({"true"})}}}}).spec);
   stored.scaling.piecewise_utility = core::PiecewiseUtility{

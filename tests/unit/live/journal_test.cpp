@@ -200,6 +200,9 @@ TEST_CASE("lists of the past follow an index, whatever is asked") {
     REQUIRE(plan->each([&](const Row& row) {
                   ++steps;
                   CHECK(row.text(3).starts_with("SEARCH "));
+                  // By its key alone all events would be read.
+                  const bool of_events = std::string_view(text).find("FROM events") != std::string_view::npos;
+                  CHECK((!of_events || row.text(3).find("USING INDEX events_by_") != std::string::npos));
                 })
                 .ok());
     CHECK(steps == 1);  // a second would be a sort

@@ -104,6 +104,7 @@ test("a budget says what comes of it", () => {
   expect(outlookText(budget!, { ...spending, limit_reached_at: null, expected: "4100.00" }, "USD")).toBe("lasts this month: $4,100 by its end at $16.00 an hour");
   expect(outlookText(budget!, { ...spending, rate_per_hour: "0.00", limit_reached_at: null }, "USD")).toBe("nothing is being spent now");
   expect(outlookText(budget!, { ...spending, spent: "5000.00", limit_reached_at: null }, "USD")).toBe("spent; renewed 1 Dec 00:00 UTC");
+  expect(outlookText(budget!, { ...spending, spent: "5000.00", limit_reached_at: null, next: { percent: 120, action: "stop", at: "2026-11-20T10:00:00.000Z" } }, "USD")).toBe("spent, reaches 120 % 20 Nov 10:00 UTC: jobs are cancelled; renewed 1 Dec 00:00 UTC");
   expect(thresholdText({ percent: 95, action: "shrink" })).toBe("at 95 %: jobs go to their smallest sizes");
   expect(utcMoment("nonsense")).toBe("–");
 });

@@ -43,10 +43,13 @@ export function spentText(budget: Budget, now: BudgetNow, currency: string): str
 export function outlookText(budget: Budget, now: BudgetNow, currency: string): string {
   const rate = Number(now.rate_per_hour);
   const spentAll = Number(now.spent) >= Number(budget.limit);
-  if (spentAll) return `spent; renewed ${utcMoment(now.window_ends_at)}`;
+  const { next } = now;
+  if (spentAll) {
+    const then = next === null || next.percent <= 100 ? "" : `, reaches ${count(next.percent)} % ${utcMoment(next.at)}: ${kThresholds[next.action]}`;
+    return `spent${then}; renewed ${utcMoment(now.window_ends_at)}`;
+  }
   if (!(rate > 0)) return "nothing is being spent now";
   const pace = `at ${money(now.rate_per_hour, currency)} an hour`;
-  const { next } = now;
   if (next !== null && next.percent < 100) return `reaches ${count(next.percent)} % ${utcMoment(next.at)} ${pace}: ${kThresholds[next.action]}`;
   if (now.limit_reached_at !== null) return `reaches its limit ${utcMoment(now.limit_reached_at)} ${pace}`;
   return `lasts this ${budget.window}: ${money(now.expected, currency)} by its end ${pace}`;
