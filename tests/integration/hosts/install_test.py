@@ -1,7 +1,8 @@
 """docs/install.md, typed as it stands: each command of it, in its order, on two hosts that are network namespaces, and
 those for a site with Slurm beside a Slurm that is started for it. Only the addresses are replaced, the build, which has
-happened, and how long a node of Slurm is idle before it is given back. `install_test.py Servers` or `Slurm`: one of the
-two. Exit code 77: it cannot be done here; the reason is printed.
+happened, folders that belong to the machine, and how long a node of Slurm is idle before it is given back. systemd is
+not there: of a unit it is seen that what it starts is there and takes its configuration. `install_test.py Servers` or
+`Slurm`: one of the two. Exit code 77: it cannot be done here; the reason is printed.
 """
 
 import itertools
@@ -30,7 +31,9 @@ ADDRESSES = {"10.0.0.1": Network.address(0), "10.0.0.2": Network.address(1)}
 STEPS = {
     "sudo tools/install-packages": "built", "cmake --preset release": "built",
     "cmake --build --preset release": "built", "export PATH=": "built", "mkdir -p": "run", "printf": "run",
-    "schedulerd": "serve", "schedctl": "run", "agentd join": "serve", "sed": "run", "(umask": "run", "squeue": "run"}
+    "schedulerd": "serve", "schedctl": "run", "agentd join": "serve", "sed": "run", "(umask": "run", "squeue": "run",
+    "sudo useradd": "of systemd", "sudo mkdir -p": "run", "sudo cp": "unit", "sudo systemctl": "of systemd",
+    "journalctl": "of systemd", "sudo /opt/tidepool/build/release/bin/agentd join": "of systemd"}
 SLURM = "Slurm cluster"  # in the title of the section that is of a site with Slurm
 
 
@@ -66,6 +69,7 @@ class Machines:
             shutil.copy2(path, self.copy)
         for home in ("home0", "home1"):
             (self.folder / home).mkdir()
+        self.places = {"/opt/tidepool": str(self.copy), "/etc/tidepool": str(self.folder / "etc")}
 
     def _how(self, host):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDEPOOL_")}
@@ -139,11 +143,14 @@ class InstallCase(unittest.TestCase):
         """One command of the document."""
         what = next((how for start, how in STEPS.items() if line.startswith(start)), None)
         self.assertIsNotNone(what, f'this test does not know the command "{line}" of docs/install.md')
-        for written, address in ADDRESSES.items():
-            line = line.replace(written, address)
-        if what == "built":
+        for written, here in {**ADDRESSES, **self.machines.places}.items():
+            line = line.replace(written, here)
+        line = line.replace("sudo ", "")
+        if what in ("built", "of systemd"):
             return
-        if line.startswith("schedulerd"):
+        if what == "unit":
+            self.check_unit(line.split()[1])
+        elif line.startswith("schedulerd"):
             log = self.machines.serve(0, line)
             self.soon("the ready line", lambda: "ready {" in log())
         elif line.startswith("agentd join"):
@@ -152,6 +159,13 @@ class InstallCase(unittest.TestCase):
             self.watch()
         else:
             self.done(line, self.machines.run(0, line))
+
+    def check_unit(self, path):
+        started = re.search(r"^ExecStart=(.+)$", pathlib.Path(path).read_text(), re.M).group(1)
+        for written, here in self.machines.places.items():
+            started = started.replace(written, here)
+        program = started.split()[0]
+        self.machines.run(0, f"{started} --check-config" if "--config" in started else f"{program} --version")
 
     def wait_steps(self):
         first = self.job()["progress"]["step"] or 0
