@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "core/tenants/entitlement.hpp"
@@ -14,13 +15,12 @@ namespace {
 
 class HoldingLimits {
  public:
-  explicit HoldingLimits(const DecisionDraft& draft)
+  // What this decision keeps for jobs that wait counts as held, so that who leaves for it leaves now.
+  HoldingLimits(const DecisionDraft& draft, PreemptionLimits& limits)
       : state_(draft.state()), places_(places_of(*state_.tenants)), over_(places_.size()) {
     most_ = most_held(nodes_of(*state_.tenants, places_), slots_to_share(state_));
-    // What is kept for jobs that wait is not held yet, so it is not counted.
-    PreemptionLimits held(state_, draft.now());
-    held.follow(draft.plan());
-    for (const auto& [name, place] : places_) over_[place] = held.held(name) - most_[place];
+    for (const auto& [name, place] : places_) over_[place] = limits.held(name) - most_[place];
+    if (!limits.none()) leave_out_asked(draft, limits);
   }
 
   [[nodiscard]] const Tenant* exceeded_by(const Job& job) const {
@@ -44,6 +44,15 @@ class HoldingLimits {
   }
 
  private:
+  // Slots of jobs that are asked to leave are kept for others already.
+  void leave_out_asked(const DecisionDraft& draft, const PreemptionLimits& limits) {
+    for (const PlannedIntent& planned : draft.plan()) {
+      if (std::holds_alternative<AskIntent>(planned.intent)) leaves(*state_.find_job(job_of(planned.intent)));
+    }
+    for (const auto& [id, job] : state_.jobs) {
+      if (limits.awaits_answer(*job)) leaves(*job);
+    }
+  }
   void add(const Job& job, std::int64_t slots) {
     for (const Tenant* each : state_.tenants->path_to(job.spec.tenant)) over_[places_.at(each->name)] += slots;
   }
@@ -70,7 +79,7 @@ struct Leaver {
 void keep_to_holding_limits(DecisionDraft& draft, Victims& victims) {
   const ClusterState& state = draft.state();
   if (victims.empty() || !limits_holdings(*state.tenants) || !draft.parts().tenants_share(state)) return;
-  HoldingLimits limits(draft);
+  HoldingLimits limits(draft, victims.limits());
   std::vector<Leaver> chosen;
   const auto& jobs = victims.all();
   for (auto each = jobs.rbegin(); each != jobs.rend(); ++each) {
