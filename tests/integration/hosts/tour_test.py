@@ -36,7 +36,8 @@ VARIES = re.compile(r"\d[\d,]*(\.\d+)?( (ms|s|min|h)\b)*|\b0\.\d+\b")
 
 def job(name, tenant, least, most):
     """Each sample takes a slot 30 ms, beside which the worker does the rest: a step of eight workers takes 180 ms on a
-    busy machine, too, so that eight pay in any run, and six pay beside four. They come and go by twos, as many as a host has slots."""
+    busy machine, too, so that eight pay in any run, and six beside four. They come and go by twos, as many as a host
+    has slots."""
     return {"name": name, "tenant": tenant, "run": {"command": [WORKER, "-1", "30000"]},
             "elastic": {"min": least, "max": most, "step": 2, "cooldown": "1s", "grace": "5s"},
             "batch": {"global": 48, "per_worker_max": 48}}
