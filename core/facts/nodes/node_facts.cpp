@@ -60,7 +60,8 @@ void regain_sight_of(StateChange& change, WorkerId id) {
   Worker& worker = change.worker(id);
   if (worker.node_lost && worker.phase == WorkerPhase::kLeaving) worker.stop_due.reset();
   worker.node_lost = false;
-  worker.kill_at.reset();  // the stop may not have arrived; the next decision stops it again
+  worker.kill_at.reset();       // the stop may not have arrived; the next decision stops it again
+  worker.track.probed = false;  // nor may the order to measure its node
 }
 
 Status check_length(const WorkerReady& fact) {

@@ -84,6 +84,19 @@ TEST_CASE("Where worker and node cannot be told apart the node is measured, once
   CHECK(names_of(story.decide()).empty());
 }
 
+TEST_CASE("A node whose agent was away when it was to be measured is asked again once that is back, until it answers") {
+  SplitJob split;
+  Story& story = split.story;
+  REQUIRE(names_of(story.decide()) == "probe_node");
+  const auto comes_back = [&] { REQUIRE(story.node(1, "n2", {WorkerId(2)}) == split.slow); };
+  comes_back();
+  CHECK(names_of(story.decide()) == "probe_node");
+  probed(story, split.healthy, {{"cpu", 40, 10}});
+  probed(story, split.slow, {{"cpu", 39, 10}});
+  comes_back();
+  CHECK(names_of(story.decide()).empty());
+}
+
 TEST_CASE("A node that is slow by its own probe is the cause, and the sentence says how to keep workers away") {
   SplitJob split;
   Story& story = split.story;
