@@ -143,9 +143,9 @@ function(tidepool_program name)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
-# With N from 0 to 4, one in five of the programs with the labels property and sim is built and run, another five for
-# each N: tools/check has each of them in the release build, and under sanitizers those of one N a commit.
-set(TIDEPOOL_SEED_PROGRAMS all CACHE STRING "Programs with the labels property and sim: all, or 0 to 4 for a fifth")
+# With N from 0 to 9, one in ten of the programs with the labels property and sim is built and run, others for each N:
+# tools/check has each of them in the release build, and under sanitizers those of one N a commit.
+set(TIDEPOOL_SEED_PROGRAMS all CACHE STRING "Programs with the labels property and sim: all, or 0 to 9 for a tenth")
 
 function(tidepool_next_seed_program chosen)
   get_property(count GLOBAL PROPERTY TIDEPOOL_SEED_PROGRAM_COUNT)
@@ -154,8 +154,8 @@ function(tidepool_next_seed_program chosen)
   endif()
   math(EXPR next "${count} + 1")
   set_property(GLOBAL PROPERTY TIDEPOOL_SEED_PROGRAM_COUNT ${next})
-  math(EXPR fifth "${count} % 5")
-  if(TIDEPOOL_SEED_PROGRAMS STREQUAL "all" OR TIDEPOOL_SEED_PROGRAMS EQUAL fifth)
+  math(EXPR tenth "${count} % 10")
+  if(TIDEPOOL_SEED_PROGRAMS STREQUAL "all" OR TIDEPOOL_SEED_PROGRAMS EQUAL tenth)
     set(${chosen} TRUE PARENT_SCOPE)
   else()
     set(${chosen} FALSE PARENT_SCOPE)
