@@ -293,6 +293,14 @@ const std::map<std::string, Sentence>& job_sentences() {
   return sentences;
 }
 
+// "worker w-2 on node-3 lost": which node is a link of the event, beside its data.
+std::string on_its_node(std::string text, const json& event) {
+  const std::string worker = "worker " + text_at(event, "/data/worker");
+  const std::string node = text_at(event, "/node");
+  if (!node.empty() && text.starts_with(worker + " ")) text.insert(worker.size(), " on " + node);
+  return text;
+}
+
 }  // namespace
 
 bool audit_is_sound(const json& data) {
@@ -357,9 +365,9 @@ std::string event_sentence(const json& event, const std::string& job) {
     if (told_elsewhere || text_at(event, "/job") != job) return "";
   }
   for (const auto* table : {&job_sentences(), &policy_sentences()}) {
-    if (const auto found = table->find(type); found != table->end()) return found->second(data);
+    if (const auto found = table->find(type); found != table->end()) return on_its_node(found->second(data), event);
   }
-  return job.empty() ? node_event_sentence(type, data) : "";
+  return job.empty() ? on_its_node(node_event_sentence(type, data), event) : "";
 }
 
 std::vector<std::string> told_event_types() {

@@ -136,7 +136,7 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
   const auto events = std::make_shared<EventsAsked>();
   CLI::App* command = app.add_subcommand("events", "List events, oldest first");
   CLI::Option* job = command->add_option("job", events->job, "only events of this job")->check(not_empty());
-  command->add_option("--node", events->node, "only events of this node, by its name or id")
+  command->add_option("--node", events->node, "only events of this node and of workers on it, by its name or id")
       ->check(not_empty())
       ->excludes(job);
   command->add_option("--type", events->types, "only events of these types, such as worker.lost,job.finished")

@@ -274,6 +274,7 @@ TEST_CASE("A stuck worker is killed at once and alone, and counts as lost") {
   const JobId job = story.running({.max = 3}, 3);
   story.learn(core::WorkerStuck{WorkerId(2), 31, "computing", Duration::seconds(70)});
   CHECK(story.last("worker.stuck").data["seconds"] == 70);
+  CHECK(story.last("worker.stuck").node == NodeId(1));
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker");
   CHECK(test::says<core::reason::WorkerStuck>(decision.plan[0].reason));
