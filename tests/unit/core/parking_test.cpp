@@ -65,6 +65,7 @@ TEST_CASE("A suspension commits a generation without members, and the last steps
   CHECK(story.job(job).progress.samples == samples + 192);
   story.learn(parked(story, job, WorkerId(1), step + 3));
   CHECK(story.last("job.parked").data["node"] == "node-1");
+  CHECK(story.last("job.parked").node == NodeId(1));
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(story.job(job).state() == JobState::kSuspended);
@@ -398,6 +399,7 @@ TEST_CASE("A checkpoint is wanted until it is told, and is what a later start fa
   CHECK_FALSE(story.job(job).requests.checkpoint);
   CHECK(story.count("job.checkpoint_failed") == 2);
   CHECK(story.last("job.checkpoint_failed").data["times"] == 2);
+  CHECK(story.last("job.checkpoint_failed").node == NodeId(1));
   CHECK(story.job(job).recovery.checkpoint_failure->times == 3);
   const auto told = core::explain(story.state(), job).evidence;
   CHECK(std::find(told.begin(), told.end(),
