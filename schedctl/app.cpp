@@ -176,7 +176,7 @@ int run_chosen(const Chosen& chosen, const Settings& settings) {
     return failure.exit_code;
   } catch (const std::exception& error) {
     print_error(std::string("an error inside schedctl: ") + error.what());
-    return kExitApi;
+    return kExitInternal;
   }
 }
 

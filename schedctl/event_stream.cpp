@@ -1,7 +1,10 @@
 #include "schedctl/event_stream.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -23,13 +26,18 @@ class Reading {
   bool take_line(std::string_view line) {
     const auto message = sse_.take(line);
     if (!message) return true;
-    if (message->event == "reset") {
-      ended_ = FollowEnd::kReset;
-      return false;
+    if (message->data.empty()) {
+      after_ = std::max(after_, message->id);
+      return true;
     }
     const auto event = parse_json(message->data);
     if (!event.ok()) fail(kExitApi, "an event of the daemon is " + event.error().message);
-    const auto seq = static_cast<std::uint64_t>(number_at(*event, "/seq").value_or(0));
+    if (message->event == "reset") {
+      gap_ = StreamGap{after_, number_of(*event, "/oldest_seq"), number_of(*event, "/latest_seq")};
+      ended_ = FollowEnd::kReset;
+      return false;
+    }
+    const std::uint64_t seq = number_of(*event, "/seq");
     if (seq <= after_) return true;
     after_ = seq;
     if (on_event_(*event)) return true;
@@ -38,14 +46,25 @@ class Reading {
   }
 
   void begin_connection() { sse_ = SseReader(); }
+  // It does not end with the gap that it has come to.
+  void go_on(const std::function<std::uint64_t(const StreamGap&)>& on_gap) {
+    if (ended_ != FollowEnd::kReset || !on_gap) return;
+    after_ = on_gap(gap_);
+    ended_.reset();
+  }
   [[nodiscard]] std::uint64_t after() const { return after_; }
   [[nodiscard]] std::optional<FollowEnd> ended() const { return ended_; }
 
  private:
+  static std::uint64_t number_of(const json& value, const char* pointer) {
+    return static_cast<std::uint64_t>(number_at(value, pointer).value_or(0));
+  }
+
   std::uint64_t after_;
   const std::function<bool(const json&)>& on_event_;
   SseReader sse_;
   std::optional<FollowEnd> ended_;
+  StreamGap gap_;
 };
 
 // 0 = without end.
@@ -60,14 +79,18 @@ long seconds_left(const FollowOptions& options) {
 std::optional<SseMessage> SseReader::take(std::string_view line) {
   if (line.empty()) {
     SseMessage done = std::exchange(message_, {});
-    if (!std::exchange(has_data_, false)) return std::nullopt;
-    return done;
+    const bool is_number = std::exchange(has_id_, false);
+    return std::exchange(has_data_, false) || is_number ? std::optional(done) : std::nullopt;
   }
   const auto colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
   std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (name == "event") message_.event = value;
+  if (name == "id") {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), message_.id);
+    has_id_ = error == std::errc() && end == value.data() + value.size();
+  }
   if (name == "data") {
     if (has_data_) message_.data += '\n';
     message_.data += value;
@@ -99,6 +122,7 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
     }
     const bool may_pass = is_retryable(reply) && away_since && Clock::now() - *away_since < options.patience;
     if (reply.status != 0 && !may_pass) require_success(reply);
+    reading.go_on(options.on_gap);
     if (reading.ended()) return *reading.ended();
     if (options.until && Clock::now() >= *options.until) return FollowEnd::kTimeout;
     if (!away_since) away_since = Clock::now();

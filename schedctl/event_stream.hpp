@@ -17,10 +17,12 @@ namespace tidepool::ctl {
 
 struct SseMessage {
   std::string event;  // empty = "message"
-  std::string data;
+  std::string data;   // empty: only the number of a heartbeat
+  std::uint64_t id = 0;
 };
 
-// Lines of text/event-stream (WHATWG HTML, section 9.2.6) into messages; comments are heartbeats.
+// Lines of text/event-stream (WHATWG HTML, section 9.2.6) into messages; comments are left out. A number without data
+// is a message, too: a reader of a few events learns by it how far it has come.
 class SseReader {
  public:
   // The message that this line completes, if it does.
@@ -29,6 +31,7 @@ class SseReader {
  private:
   SseMessage message_;
   bool has_data_ = false;
+  bool has_id_ = false;
 };
 
 enum class FollowEnd {
@@ -39,11 +42,19 @@ enum class FollowEnd {
 
 inline constexpr std::chrono::seconds kPatience{30};  // how long a daemon that was there may be away
 
+// The daemon keeps no events as far back as `after`, or none so new: its state is another one.
+struct StreamGap {
+  std::uint64_t after = 0;
+  std::uint64_t oldest = 0;
+  std::uint64_t latest = 0;
+};
+
 struct FollowOptions {
   std::uint64_t after = 0;
   std::string filter = {};  // more of the query, as "&node=node-1"
   std::optional<std::chrono::steady_clock::time_point> until;
   std::chrono::seconds patience = kPatience;
+  std::function<std::uint64_t(const StreamGap&)> on_gap = {};  // after which event to go on; none: it ends with kReset
 };
 
 // Calls `on_event` for each event, in order, until it returns false. The caller has spoken with the daemon just

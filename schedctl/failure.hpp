@@ -14,6 +14,7 @@ enum ExitCode : int {
   kExitApi = 3,       // the daemon refused, as where it knows no such job
   kExitTimeout = 4,
   kExitNoDaemon = 5,       // no answer came: no daemon there, the connection broke, or it is not trusted
+  kExitInternal = 6,       // this program could not do its part: its output cannot be written, or it has a defect
   kExitInterrupted = 130,  // Ctrl-C, as shells expect it
 };
 

@@ -58,7 +58,7 @@ std::string HelpPage::make_footer(const CLI::App* app) const {
   return wrapped(
              "Exit codes: 0 done; 1 the answer is no, such as a job that failed; 2 the command line or a file is "
              "wrong; 3 the daemon refuses, as where it knows no such job; 4 the time given, as by --within, is over; "
-             "5 no daemon answers; 130 Ctrl-C",
+             "5 no daemon answers; 6 schedctl itself fails, as where its output cannot be written; 130 Ctrl-C",
              0, style_) +
          "\n";
 }

@@ -284,7 +284,7 @@ struct HttpClient::Handle {
 
 HttpClient::HttpClient(Endpoint endpoint) : handle_(std::make_unique<Handle>()), endpoint_(std::move(endpoint)) {
   while (endpoint_.url.ends_with('/')) endpoint_.url.pop_back();
-  if (handle_->curl == nullptr) fail(kExitApi, "the HTTP library could not be started: out of memory");
+  if (handle_->curl == nullptr) fail(kExitInternal, "the HTTP library could not be started: out of memory");
 }
 
 HttpClient::~HttpClient() = default;

@@ -43,6 +43,10 @@ std::string bullets(const json& lines, const Style& style) {
 std::string progress_words(const json& job) {
   const auto step = number_at(job, "/progress/step").value_or(0);
   const auto total = number_at(job, "/progress/steps_total");
+  const bool has_run = !text_at(job, "/started_at").empty();
+  if (step == 0 && has_run && text_at(job, "/spec/run/resize") == "restart") {
+    return "not told by its program" + (total ? ", which has " + count_of(*total, "step") + " in all" : "");
+  }
   std::string words = "step " + whole(step) + (total ? " of " + whole(*total) : "");
   if (const auto fraction = number_at(job, "/progress/fraction")) words += " (" + percent(*fraction) + ")";
   if (const auto now = number_at(job, "/progress/loss")) {

@@ -32,7 +32,7 @@ std::vector<std::string> looked_over(const host::PolicyFile& file, host::PolicyH
   auto hooks = look_over(file, process);
   if (const auto* fault = std::get_if<host::PolicyFault>(&hooks)) {
     const bool machine = fault->code == "policy.not_started" || fault->code == "policy.no_sandbox";
-    fail(machine ? kExitApi : kExitNegative, file.manifest.name + ": " + to_text(*fault));
+    fail(machine ? kExitInternal : kExitNegative, file.manifest.name + ": " + to_text(*fault));
   }
   return std::get<std::vector<std::string>>(std::move(hooks));
 }

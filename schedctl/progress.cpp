@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/state/routine_event.hpp"
 #include "schedctl/node_events.hpp"
 
 namespace tidepool::ctl {
@@ -70,7 +71,7 @@ std::string switched_sentence(const json& data) {
 
 std::string audited_sentence(const json& data) {
   const std::string counts = integer_at(data, "/used") + " of " + integer_at(data, "/expected") + " samples used";
-  if (audit_is_sound(data)) {
+  if (core::audit_is_sound(data)) {
     const auto epochs = number_at(data, "/epochs").value_or(1);
     return "epoch " + integer_at(data, "/epoch") + " audited: " + counts + ", each exactly once" +
            (epochs > 1 ? ", as in the " + count_of(epochs - 1, "epoch") + " before it" : "");
@@ -293,17 +294,19 @@ const std::map<std::string, Sentence>& job_sentences() {
   return sentences;
 }
 
-}  // namespace
-
-bool audit_is_sound(const json& data) {
-  const auto sound = data.find("checksum_ok");
-  const bool ok = sound != data.end() && sound->is_boolean() && sound->get<bool>();
-  return ok && number_at(data, "/used") && number_at(data, "/used") == number_at(data, "/expected");
+// "worker w-2 on node-3 lost": which node is a link of the event, beside its data.
+std::string on_its_node(std::string text, const json& event) {
+  const std::string worker = "worker " + text_at(event, "/data/worker");
+  const std::string node = text_at(event, "/node");
+  if (!node.empty() && text.starts_with(worker + " ")) text.insert(worker.size(), " on " + node);
+  return text;
 }
 
+}  // namespace
+
 bool is_routine(const json& event) {
-  const std::string type = text_at(event, "/type");
-  return type == "job.progressed" || (type == "data.epoch_audited" && audit_is_sound(event.value("data", json())));
+  const auto data = event.find("data");
+  return core::is_routine(text_at(event, "/type"), data == event.end() ? json() : *data);
 }
 
 void take_job(Progress& progress, const json& job) {
@@ -357,9 +360,9 @@ std::string event_sentence(const json& event, const std::string& job) {
     if (told_elsewhere || text_at(event, "/job") != job) return "";
   }
   for (const auto* table : {&job_sentences(), &policy_sentences()}) {
-    if (const auto found = table->find(type); found != table->end()) return found->second(data);
+    if (const auto found = table->find(type); found != table->end()) return on_its_node(found->second(data), event);
   }
-  return job.empty() ? node_event_sentence(type, data) : "";
+  return job.empty() ? on_its_node(node_event_sentence(type, data), event) : "";
 }
 
 std::vector<std::string> told_event_types() {

@@ -30,10 +30,7 @@ void take_event(Progress& progress, const nlohmann::json& event);
 // One line of at most style.width columns: bar, step, loss, samples/s, size, cost.
 [[nodiscard]] std::string progress_line(const Progress& progress, const Style& style);
 
-// Whether the data of a data.epoch_audited event say that each sample was used exactly once.
-[[nodiscard]] bool audit_is_sound(const nlohmann::json& data);
-
-// Whether the event comes all the time while jobs train and tells of nothing amiss; the daemon's brief lists have none.
+// As core::is_routine, of an event as the daemon writes it; its brief lists have none.
 [[nodiscard]] bool is_routine(const nlohmann::json& event);
 
 // The event as a sentence. With a `job`: what `watch` says of that job, empty if that is nothing; sound audits,

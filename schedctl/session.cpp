@@ -272,7 +272,7 @@ std::string time_now() {
 
 void write_out(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    fail(kExitApi, "standard output cannot be written");
+    fail(kExitInternal, "standard output cannot be written");
   }
 }
 

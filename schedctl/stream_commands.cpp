@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +16,7 @@
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/folded_rows.hpp"
+#include "schedctl/node_named.hpp"
 #include "schedctl/progress.hpp"
 
 namespace tidepool::ctl {
@@ -106,27 +109,51 @@ void print_past(const Session& session, const EventsAsked& asked, const std::vec
   for (const std::string& line : rows.lines()) write_out(printable(line) + "\n");
 }
 
-int show_events(Session& session, const EventsAsked& asked) {
+// Followed over new connections: by then another node may have its name.
+void settle_node(Session& session, EventsAsked& asked) {
+  if (!asked.follow || asked.node.empty()) return;
+  const std::string id = node_named(session.list("/v1/nodes").items, asked.node);
+  if (!id.empty()) asked.node = id;  // else one that was removed, by its id
+}
+
+// After a gap what is left is shown, and a line says what is not.
+std::uint64_t tell_gap(const StreamGap& gap) {
+  if (gap.after > gap.latest) {
+    std::fprintf(stderr,
+                 "schedctl: the daemon's newest event is %" PRIu64 ", before %" PRIu64
+                 ", which has been read: its state is another one; its new events follow\n",
+                 gap.latest, gap.after);
+    return gap.latest;
+  }
+  const std::uint64_t after = gap.oldest > gap.after + 1 ? gap.oldest - 1 : gap.latest;
+  std::fprintf(stderr, "schedctl: events %" PRIu64 " to %" PRIu64 " are skipped: the daemon no longer keeps them\n",
+               gap.after + 1, after);
+  return after;
+}
+
+int show_events(Session& session, EventsAsked asked) {
+  settle_node(session, asked);
   const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
-  const Past past = read_past(session, asked, job);
+  Past past = read_past(session, asked, job);
   print_past(session, asked, past.events);
   if (!asked.follow) return kExitOk;
   leave_on_interrupt();
   const bool brief = is_brief(session, asked);
   std::uint64_t after = UINT64_MAX;
   for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
-  const FollowOptions options{.after = after, .filter = filter_of(asked)};
-  const FollowEnd end = follow_events(session.endpoint(), options, [&](const json& event) {
+  const auto on_gap = [&](const StreamGap& gap) {
+    const std::uint64_t from = tell_gap(gap);
+    for (auto& [type, seen] : past.seen) seen = std::min(seen, from);
+    return from;
+  };
+  const FollowOptions options{.after = after, .filter = filter_of(asked), .on_gap = on_gap};
+  follow_events(session.endpoint(), options, [&](const json& event) {
     const auto seen = past.seen.find(asked.types.empty() ? "" : text_at(event, "/type"));
     const bool is_new = seen != past.seen.end() && number_at(event, "/seq") > static_cast<double>(seen->second);
     const bool is_asked = (job.empty() || text_at(event, "/job") == job) && !(brief && is_routine(event));
     if (is_new && is_asked) print_event(session, event);
     return true;
   });
-  if (end == FollowEnd::kReset) {
-    fail(kExitApi,
-         "events are missed: they came faster than they could be read, or are no longer kept; run the command again");
-  }
   return kExitOk;
 }
 
@@ -136,7 +163,7 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
   const auto events = std::make_shared<EventsAsked>();
   CLI::App* command = app.add_subcommand("events", "List events, oldest first");
   CLI::Option* job = command->add_option("job", events->job, "only events of this job")->check(not_empty());
-  command->add_option("--node", events->node, "only events of this node, by its name or id")
+  command->add_option("--node", events->node, "only events of this node and of workers on it, by its name or id")
       ->check(not_empty())
       ->excludes(job);
   command->add_option("--type", events->types, "only events of these types, such as worker.lost,job.finished")

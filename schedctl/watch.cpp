@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/time.hpp"
+#include "core/state/routine_event.hpp"
 #include "schedctl/app.hpp"
 #include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
@@ -155,7 +156,7 @@ class Watch {
     }
     if (text_at(event, "/type") != "data.epoch_audited") return;
     const int epochs = static_cast<int>(number_at(event, "/data/epochs").value_or(1));
-    (audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_) += epochs;
+    (core::audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_) += epochs;
   }
 
   // A sentence above the progress line.

@@ -174,6 +174,31 @@ void check_groups_against_topology(const JobSpecV1& spec, Errors& errors) {
                         "strict_pack, or leave out elastic.group"});
 }
 
+// Every field of a job and of its sections, by a trainer or by a command.
+json all_fields() {
+  JobSpecV1 spec;
+  json fields = effective_document(spec);
+  spec.run.command = {"train"};
+  fields.at("run").update(run_document(spec.run));
+  return fields;
+}
+
+// A field that is known elsewhere: where. One that is nearly a field here has been told that.
+void tell_right_places(Errors& errors) {
+  static const json fields = all_fields();
+  for (FieldError& error : errors) {
+    const bool is_deep = std::count(error.pointer.begin(), error.pointer.end(), '/') > 2;
+    if (error.code != "UnknownField" || is_deep || !error.message.ends_with(" is not a field here")) continue;
+    const std::size_t end = error.pointer.rfind('/');
+    const std::string name = error.pointer.substr(end + 1);
+    std::string places = fields.contains(name) ? name + ", outside of " + error.pointer.substr(1, end - 1) : "";
+    for (const auto& [section, inner] : fields.items()) {
+      if (inner.is_object() && inner.contains(name)) places += (places.empty() ? "" : " or ") + section + "." + name;
+    }
+    if (!places.empty()) error.message += "; write it as " + places;
+  }
+}
+
 }  // namespace
 
 JobSpecFindings read_job_spec(const json& document) {
@@ -202,6 +227,7 @@ JobSpecFindings read_job_spec(const json& document) {
   check_live_workers(spec, errors);
   check_groups_against_topology(spec, errors);
   in.finish();
+  tell_right_places(errors);
   return findings;
 }
 

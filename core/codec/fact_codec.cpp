@@ -5,6 +5,7 @@
 
 #include "base/codec/text_writer.hpp"
 #include "base/overloaded.hpp"
+#include "base/process_end.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/node_fields.hpp"
@@ -429,10 +430,13 @@ Result<Fact> decode_named(std::string_view name, const nlohmann::json& body) {
 
 // As they were taken then.
 void tell_no_later_fields_of_exits(nlohmann::json& body) {
-  const auto is = [&](const char* name, int value) { return body.contains(name) && body.at(name) == value; };
+  const auto number = [&](const char* name) {
+    const auto found = body.find(name);
+    return found != body.end() && found->is_number_integer() ? found->get<int>() : 0;
+  };
   body.emplace("never_joined", false);
   body.emplace("never_stepped", false);
-  body.emplace("nothing_started", is("exit_code", -1) && is("signal", 0));
+  body.emplace("nothing_started", is_end_unknown(number("exit_code"), number("signal")));
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
   for (const auto& placement : placements) {
     change.add_worker(job, placement);
     ids.push_back(placement.worker);
-    change.emit("worker.started", change.job(job), {{"worker", placement.worker.text()}, {"size", size}});
+    change.emit("worker.started", change.job(job), placement.node,
+                {{"worker", placement.worker.text()}, {"size", size}});
   }
   return ids;
 }
@@ -52,10 +53,11 @@ void measure_on(Job& job, const std::string& slot_type, Instant now) {
 
 // Once for as long as the worker stays slow.
 void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reason& reason) {
-  StragglerTrack& track = change.worker(id).track;
+  Worker& worker = change.worker(id);
+  StragglerTrack& track = worker.track;
   if (track.told || job.shares.rebalanced.contains(id)) return;
   track.told = true;
-  change.emit("worker.straggling", job, straggling_data(reason, track.detector));
+  change.emit("worker.straggling", job, worker.node, straggling_data(reason, track.detector));
 }
 
 // The slow worker is to be replaced, or given up; none: those that leave go for another reason.

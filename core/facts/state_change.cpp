@@ -126,4 +126,9 @@ void StateChange::emit(std::string type, const Node& node, nlohmann::json data) 
   events_.back().node = node.id;
 }
 
+void StateChange::emit(std::string type, const Job& job, NodeId on, nlohmann::json data) {
+  emit(std::move(type), job, std::move(data));
+  if (on) events_.back().node = on;
+}
+
 }  // namespace tidepool::core

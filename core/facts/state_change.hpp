@@ -76,6 +76,9 @@ class StateChange {
   void emit(std::string type, const Job& job, nlohmann::json data);
   void emit_of_tenant(std::string type, const std::string& tenant, nlohmann::json data);
   void emit(std::string type, const Node& node, nlohmann::json data);
+  // Of a worker of the job: also its node's, so that a node's events say what became of those on it. `on`: none = the
+  // state does not know it any more.
+  void emit(std::string type, const Job& job, NodeId on, nlohmann::json data);
 
   // Jobs that were touched, have ended and hold nothing more leave the state. Once, after all else.
   struct Left {

@@ -73,17 +73,12 @@ std::string detail_of(const Job& job, const Worker& worker, const ExitNotice& no
   return why.empty() || notice.detail.empty() ? why + notice.detail : why + "; " + notice.detail;
 }
 
-void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitNotice& notice) {
-  change.emit("worker.lost", job,
-              {{"worker", worker.text()},
-               {"exit_code", notice.exit_code},
-               {"signal", notice.signal},
-               {"detail", notice.detail}});
+nlohmann::json lost_data(WorkerId worker, const ExitNotice& notice, const std::string& detail) {
+  return {{"worker", worker.text()}, {"exit_code", notice.exit_code}, {"signal", notice.signal}, {"detail", detail}};
 }
+
 void emit_lost(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice) {
-  ExitNotice told = notice;
-  told.detail = detail_of(job, worker, notice);
-  emit_lost(change, job, worker.id, told);
+  change.emit("worker.lost", job, worker.node, lost_data(worker.id, notice, detail_of(job, worker, notice)));
 }
 
 // The program would end in the same way again.
@@ -154,7 +149,9 @@ void count_quiet_exits(StateChange& change, Job& job) {
   count_loss(job);
   for (const WorkerId id : job.recovery.unconfirmed_exits) {
     job.recovery.last_error = id.text() + " exited with code 0 " + kTooSoon;
-    emit_lost(change, job, id, {.exit_code = 0, .detail = std::string("exited ") + kTooSoon});
+    const Worker* held = change.state().find_worker(id);  // the others have left the state when they exited
+    change.emit("worker.lost", job, held == nullptr ? NodeId() : held->node,
+                lost_data(id, {.exit_code = 0}, std::string("exited ") + kTooSoon));
   }
   job.recovery.unconfirmed_exits.clear();
   job.recovery.unconfirmed_since.reset();
@@ -166,7 +163,7 @@ void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, c
     ++change.state().next_event;  // a replay of rows of a version that told it comes to the same numbers
     return;
   }
-  change.emit("worker.killed", job, {{"worker", worker.id.text()}, {"detail", notice.detail}});
+  change.emit("worker.killed", job, worker.node, {{"worker", worker.id.text()}, {"detail", notice.detail}});
 }
 
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {

@@ -436,7 +436,7 @@ FinishedRun run_options(sim::SimOptions options, const RunTerms& terms) {
   auto report = sim::run(options);
   if (!report) {
     const bool bug = report.error().code == ErrorCode::kInternal;
-    fail(bug ? kExitApi : kExitUsage, terms.what + report.error().message);
+    fail(bug ? kExitInternal : kExitUsage, terms.what + report.error().message);
   }
   std::string complaint = file ? file->complaint() : "";
   if (complaint.empty()) complaint = report->trouble;

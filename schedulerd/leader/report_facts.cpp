@@ -4,6 +4,7 @@
 
 #include "base/money.hpp"
 #include "base/overloaded.hpp"
+#include "base/process_end.hpp"
 #include "base/utf8.hpp"
 
 namespace tidepool::leader {
@@ -153,12 +154,12 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
-  const bool has_no_end = report.exit_code < 0 && report.signal == 0;
+  const bool is_unknown = is_end_unknown(report.exit_code, report.signal);
   return {.worker = report.worker,
           .exit_code = report.exit_code,
           .signal = report.signal,
           .detail = told(report.detail),
-          .nothing_started = has_no_end && report.nothing_started.value_or(true)};
+          .nothing_started = is_unknown && report.nothing_started.value_or(true)};
 }
 
 core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report) {

@@ -272,7 +272,7 @@ Status apply(StateChange& change, const WorkerStuck& fact) {
   Job& job = change.job(worker->job);
   book_wait(change.state(), job, fact.lasted, Overhead::kIdle);
   change.worker(fact.worker).stuck = StuckNotice{fact.step, fact.lasted};
-  change.emit("worker.stuck", job,
+  change.emit("worker.stuck", job, worker->node,
               {{"worker", fact.worker.text()},
                {"step", fact.step},
                {"phase", fact.phase},

@@ -75,7 +75,7 @@ Status apply(StateChange& change, const StateParked& fact) {
   count_up_to(job, fact.step);
   job.recovery.suspended = kept_by(change, job, *writer, fact);
   book_saved_on_leaving(job, fact.step);
-  change.emit("job.parked", job,
+  change.emit("job.parked", job, writer->node,
               {{"generation", fact.generation},
                {"step", fact.step},
                {"bytes", fact.bytes},
@@ -114,7 +114,7 @@ Status apply(StateChange& change, const CheckpointFailed& fact) {
   job.recovery.checkpoint_failure =
       CheckpointFailure{.step = fact.step, .times = times, .at = change.at(), .detail = fact.detail};
   if (!std::has_single_bit(static_cast<std::uint64_t>(times))) return ok_status();
-  change.emit("job.checkpoint_failed", job,
+  change.emit("job.checkpoint_failed", job, (*writer)->node,
               {{"generation", fact.generation},
                {"step", fact.step},
                {"times", times},

@@ -88,7 +88,8 @@ void emit_replaced(StateChange& change, const Job& job, const std::vector<Worker
     const bool was_straggler = next != nullptr && next->replaced == left[i];
     nlohmann::json data = {{"worker", left[i].text()}, {"by", by.text()}, {"straggler", was_straggler}};
     if (slow && slow != left[i]) data["because_of"] = slow.text();
-    change.emit("worker.replaced", job, std::move(data));
+    const Worker* last = change.state().find_worker(left[i]);
+    change.emit("worker.replaced", job, last == nullptr ? NodeId() : last->node, std::move(data));
   }
 }
 

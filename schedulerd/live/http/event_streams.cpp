@@ -122,7 +122,8 @@ void EventStreams::beat() {
     if (parts_.authenticator.expired(client->request.caller)) {
       client->writer->finish();
     } else {
-      client->writer->write(std::string(client->request.ndjson ? "\n" : ": beat\n\n"));
+      const std::string number = "id: " + std::to_string(client->last) + "\n";
+      client->writer->write(client->request.ndjson ? std::string("\n") : number + ": beat\n\n");
     }
   }
 }

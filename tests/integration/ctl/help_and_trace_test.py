@@ -43,7 +43,8 @@ class HelpAndTraceTest(SchedctlCase):
         shown = " ".join(self.run_ctl("--help")[1].split())
         self.assertIn("Exit codes: 0 done; 1 the answer is no", shown)
         self.assertIn("3 the daemon refuses, as where it knows no such job; ", shown)
-        self.assertIn("; 5 no daemon answers; 130 Ctrl-C", shown)
+        self.assertIn("; 5 no daemon answers; 6 schedctl itself fails, as where its output cannot be written; "
+                      "130 Ctrl-C", shown)
         for words in (("ls",), ("node", "token", "create")):
             self.assertIn("such as -o json and --url: schedctl --help", self.run_ctl(*words, "--help")[1])
         self.assertIn("the folder to make", self.run_ctl("policy", "new", "--help")[1])

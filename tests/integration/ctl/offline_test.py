@@ -57,6 +57,12 @@ class Offline(unittest.TestCase):
         again = call("trace", "import", "--from", "tidepool", self.trace)
         self.assertEqual(again.stdout, self.trace.read_text())
 
+    def test_an_output_that_cannot_be_written_is_no_refusal_of_a_daemon(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([SCHEDCTL, "completion", "bash"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (6, "schedctl: standard output cannot be written\n"))
+
     def test_stats_tell_what_is_in_it(self):
         self.import_helios()
         stats = json.loads(call("trace", "stats", self.trace, "-o", "json").stdout)

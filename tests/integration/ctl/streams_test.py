@@ -234,12 +234,32 @@ class StreamsTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/events"] = (200, listed([event(78, "node.lost", name="n 1", why="silent")]))
         answers = [(200, [sse(event(81, "node.returned", job=None, name="n 1"))]), (403, {"title": "Enough"})]
         self.daemon.routes["GET", "/v1/events/stream"] = lambda _: answers.pop(0)
+        nodes = [{"id": "node-3", "name": "n 2"}, {"id": "node-4", "name": "n 1"}]
+        self.daemon.routes["GET", "/v1/nodes"] = lambda _: (200, listed([nodes.pop()]))  # asked for once
         code, out, _ = self.run_ctl("events", "--node", "n 1", "-f", "-o", "json", "--limit", "2")
         self.assertEqual((code, [json.loads(line)["seq"] for line in out.splitlines()]), (3, [78, 81]))
-        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events")], ["order=desc&node=n%201&limit=2"])
+        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events")],
+                         ["order=desc&node=node-4&limit=2"])
         self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events/stream")],
-                         ["after=80&node=n%201", "after=81&node=n%201"])
+                         ["after=80&node=node-4", "after=81&node=node-4"])
         self.assertEqual(self.run_ctl("events", "job-1", "--node", "n 1")[0], 2)
+
+    def test_events_are_followed_past_those_that_are_no_longer_kept(self):
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([]))
+        answers = [(200, ["id: 90\n: beat\n\n"]),
+                   (200, ['id: 300\nevent: reset\ndata: {"oldest_seq": 200, "latest_seq": 300}\n\n']),
+                   (200, [sse(event(205, "job.started", size=1))]),
+                   (200, ['id: 7\nevent: reset\ndata: {"oldest_seq": 1, "latest_seq": 7}\n\n']),
+                   (200, [sse(event(8, "job.started", size=1))]),
+                   (403, {"title": "Enough"})]
+        self.daemon.routes["GET", "/v1/events/stream"] = lambda _: answers.pop(0)
+        code, out, err = self.run_ctl("events", "-f", "-o", "json")
+        self.assertEqual((code, [json.loads(line)["seq"] for line in out.splitlines()]), (3, [205, 8]))
+        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events/stream")],
+                         ["after=80", "after=90", "after=199", "after=205", "after=7", "after=8"])
+        skipped, replaced = err.splitlines()[:2]
+        self.assertEqual(skipped, "schedctl: events 91 to 199 are skipped: the daemon no longer keeps them")
+        self.assertRegex(replaced, "newest event is 7, before 205, .* its new events follow$")
 
     def test_events_that_differ_in_their_time_only_are_one_line_with_a_count(self):
         def failed(seq, second, name="g1"):

@@ -199,6 +199,9 @@ TEST_CASE("events are listed from the newest on, and of one type") {
     CHECK(unknown.at("detail") == "type \"worker.startet\" is no type of event; did you mean \"worker.started\"?");
     CHECK(scene.fixture.call({.path = path + "?type=foo", .token = scene.fixture.admin}).status == 400);
   }
+  const json started = scene.get("/v1/events?type=worker.started&limit=1").at("items").at(0);
+  const std::string node = started.at("node");
+  CHECK(scene.get("/v1/events?type=worker.started&limit=1&node=" + node).at("items").at(0) == started);
 }
 
 TEST_CASE("a brief list of events leaves out how far jobs are, unless that is asked for by its type") {

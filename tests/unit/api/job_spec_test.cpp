@@ -56,6 +56,20 @@ TEST_CASE("a job that changes its size while it steps has no more workers than s
   CHECK(has_finding(starts, "/elastic/min", "OutOfRange"));
 }
 
+TEST_CASE("a field that stands in the wrong place is told where it belongs") {
+  const auto message = [](const char* pointer, json value) {
+    const auto findings = read_job_spec(with(pointer, std::move(value)));
+    REQUIRE(findings.errors.size() == 1);
+    return findings.errors.front().message;
+  };
+  CHECK(message("/resize", "restart") == "resize is not a field here; write it as run.resize");
+  CHECK(message("/max_restarts", 1) == "max_restarts is not a field here; write it as limits.max_restarts");
+  CHECK(message("/limits/args", json::object()) == "args is not a field here; write it as run.args");
+  CHECK(message("/elastic/priority", "low") ==
+        "priority is not a field here; write it as priority, outside of elastic");
+  CHECK(message("/colour", 1) == "colour is not a field here");
+}
+
 TEST_CASE("a name is not of the form of an id") {
   for (const char* name : {"job-1", "job-007", "job-99999999999999999999999"}) {
     CHECK(has_finding(read_job_spec(with("/name", name)), "/name", "Invalid"));

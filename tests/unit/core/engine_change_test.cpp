@@ -174,6 +174,7 @@ TEST_CASE("A dead member is left behind at once and the cooldown does not hold b
   CHECK(next.after_failure);
   CHECK(next.members == std::vector{WorkerId(1), WorkerId(3)});
   CHECK(story.last("worker.lost").data["detail"] == "out of memory");
+  CHECK(story.last("worker.lost").node == NodeId(1));
   CHECK(story.job(job).recovery.restarts == 1);
   story.switched(job, 300);
   CHECK(story.job(job).measurements.failure_cost.count == 1);
@@ -402,12 +403,15 @@ TEST_CASE("A straggler's replacement is started first and taken from another nod
   CHECK(replace.leaving_worker == WorkerId(2));
   CHECK(replace.joining_worker.node == NodeId(2));
   CHECK(story.last("worker.straggling").data["worker"] == "w-2");
+  CHECK(story.last("worker.straggling").node == NodeId(1));
+  CHECK(story.last("worker.started").node == NodeId(2));
   CHECK(story.job(job).size() == 2);
   story.ready(WorkerId(3));
   story.decide();
   CHECK(story.job(job).membership.members == std::vector{WorkerId(1), WorkerId(3)});
   story.switched(job);
   CHECK(story.last("worker.replaced").data == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}, {"straggler", true}}));
+  CHECK(story.last("worker.replaced").node == NodeId(1));
 }
 
 TEST_CASE("A straggler without a spare slot is named once and replaced when a slot comes") {

@@ -65,6 +65,7 @@ TEST_CASE("A suspension commits a generation without members, and the last steps
   CHECK(story.job(job).progress.samples == samples + 192);
   story.learn(parked(story, job, WorkerId(1), step + 3));
   CHECK(story.last("job.parked").data["node"] == "node-1");
+  CHECK(story.last("job.parked").node == NodeId(1));
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(story.job(job).state() == JobState::kSuspended);
@@ -274,6 +275,7 @@ TEST_CASE("A stuck worker is killed at once and alone, and counts as lost") {
   const JobId job = story.running({.max = 3}, 3);
   story.learn(core::WorkerStuck{WorkerId(2), 31, "computing", Duration::seconds(70)});
   CHECK(story.last("worker.stuck").data["seconds"] == 70);
+  CHECK(story.last("worker.stuck").node == NodeId(1));
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker");
   CHECK(test::says<core::reason::WorkerStuck>(decision.plan[0].reason));
@@ -397,6 +399,7 @@ TEST_CASE("A checkpoint is wanted until it is told, and is what a later start fa
   CHECK_FALSE(story.job(job).requests.checkpoint);
   CHECK(story.count("job.checkpoint_failed") == 2);
   CHECK(story.last("job.checkpoint_failed").data["times"] == 2);
+  CHECK(story.last("job.checkpoint_failed").node == NodeId(1));
   CHECK(story.job(job).recovery.checkpoint_failure->times == 3);
   const auto told = core::explain(story.state(), job).evidence;
   CHECK(std::find(told.begin(), told.end(),

@@ -59,6 +59,7 @@ TEST_CASE("a job goes on without a worker whose slots are held, and no job gets 
   CHECK(story.last("slots.quarantined").data ==
         nlohmann::json{{"worker", gone.text()}, {"slots", {1}}, {"why", "memory of GPU-1 is still held"}});
   CHECK(story.last("worker.lost").data["worker"] == gone.text());
+  CHECK(story.last("worker.lost").node == scene.node);
   story.learn(held(gone));  // the agent says it again after each welcome
   CHECK(story.job(scene.job).recovery.restarts == 1);
 

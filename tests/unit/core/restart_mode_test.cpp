@@ -314,6 +314,7 @@ TEST_CASE("a program that is killed after it was told to end is told of, for wha
   story.learn(core::WorkerExited{.worker = WorkerId(2), .signal = 9, .detail = "not within the grace"});
   CHECK(story.count("worker.killed") == 1);
   CHECK(story.last("worker.killed").data == nlohmann::json{{"worker", "w-2"}, {"detail", "not within the grace"}});
+  CHECK(story.last("worker.killed").node == NodeId(1));
   CHECK(story.count("worker.lost") == 0);
   CHECK(story.its().state() == JobState::kSuspended);
   CHECK(story.its().recovery.restarts == 0);

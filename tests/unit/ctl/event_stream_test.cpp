@@ -20,6 +20,20 @@ TEST_CASE("lines of an event stream become messages") {
   CHECK_FALSE(reader.take(""));
 }
 
+TEST_CASE("a heartbeat with a number says how far the reader has come") {
+  SseReader reader;
+  CHECK_FALSE(reader.take("id: 31"));
+  CHECK_FALSE(reader.take(": beat"));
+  const auto message = reader.take("");
+  REQUIRE(message);
+  CHECK(message->data.empty());
+  CHECK(message->id == 31);
+  CHECK_FALSE(reader.take(": beat"));
+  CHECK_FALSE(reader.take(""));
+  CHECK_FALSE(reader.take("id: 32nd"));
+  CHECK_FALSE(reader.take(""));
+}
+
 TEST_CASE("the name of one message does not leak into the next") {
   SseReader reader;
   (void)reader.take("event: reset");

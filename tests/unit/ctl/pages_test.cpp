@@ -33,6 +33,19 @@ TEST_CASE("a job that has ended shows no rate and no price of the moment") {
   CHECK(text.find("loss 4.52 -> 2.31\n") != std::string::npos);
 }
 
+TEST_CASE("a program that tells no steps is not shown as one that has done none") {
+  json job = example("job.json");
+  job["progress"] = {{"step", 0}, {"steps_total", nullptr}};
+  const auto page = [&] { return job_page(job, json::array(), {.width = 120}); };
+  CHECK(page().find(" step 0\n") != std::string::npos);
+  job["spec"]["run"]["resize"] = "restart";
+  CHECK(page().find(" not told by its program\n") != std::string::npos);
+  job["progress"]["steps_total"] = 20'000;
+  CHECK(page().find(" not told by its program, which has 20,000 steps in all\n") != std::string::npos);
+  job["started_at"] = nullptr;
+  CHECK(page().find(" step 0 of 20,000\n") != std::string::npos);
+}
+
 TEST_CASE("a saved state is shown with its node's name, or with its id where the node is gone") {
   json job = example("job.json");
   CHECK(job_page(job, json::array(), {.width = 120}).find("step 100 at 2026-11-20 21:54:10 UTC on n1\n") !=

@@ -119,6 +119,21 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.progressed", {{"step", 1}}).empty());
 }
 
+TEST_CASE("what happens to a worker is told with its node, where the event has one") {
+  const auto say = [](const char* type, const json& node, json data) {
+    data["worker"] = "w-2";
+    return event_sentence({{"type", type}, {"job", "job-1"}, {"node", node}, {"data", data}}, "");
+  };
+  CHECK(say("worker.lost", "node-3", {{"signal", 9}, {"exit_code", -1}}) ==
+        "worker w-2 on node-3 lost, ended by signal 9");
+  CHECK(say("worker.lost", nullptr, {{"signal", 9}, {"exit_code", -1}}) == "worker w-2 lost, ended by signal 9");
+  CHECK(say("worker.started", "node-3", {{"size", 2}}) == "worker w-2 on node-3 is placed");
+  CHECK(say("worker.replaced", "node-3", {{"by", "w-5"}}) == "worker w-2 on node-3 replaced by w-5");
+  CHECK(say("worker.straggling", "node-3", {{"score", 0.5}, {"threshold", 0.8}}) ==
+        "worker w-2 on node-3 is slow: 50 % of the others' speed, below 80 %");
+  CHECK(say("slots.released", "node-3", {{"seconds", 2.0}}) == "slots of w-2 free after 2.0 s");
+}
+
 TEST_CASE("what an action against a slow worker costs is told also where it costs nothing") {
   const json data = {
       {"worker", "w-2"},     {"score", 0.12}, {"threshold", 0.7}, {"waited_s", 0.0}, {"next_action", "rebalance"},

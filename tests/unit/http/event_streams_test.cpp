@@ -185,5 +185,15 @@ TEST_CASE("what happens while a reader catches up comes once, in its place") {
   CHECK(world.got() == up_to(302));
 }
 
+TEST_CASE("a heartbeat tells a reader of a few events up to where there were no others for it") {
+  World world;
+  world.streams.open(world.writer, {.node = NodeId(7), .caller = {.token_id = "t"}});
+  world.keep(3, 10);
+  world.streams.publish(world.service.journal.kept);
+  world.streams.beat();
+  CHECK(world.writer->text.ends_with("\n\nid: 3\n: beat\n\n"));
+  CHECK(world.got() == std::vector<EventSeq>{3});
+}
+
 }  // namespace
 }  // namespace tidepool::live::http

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/state/routine_event.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/store/journal.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -69,6 +70,37 @@ TEST_CASE("events of one node are read from either end, of one type too") {
   CHECK(told.read({.before = 4, .node = NodeId(1), .type = "node.lost", .newest_first = true, .limit = 9}) ==
         Numbers{2});
   CHECK(told.read({.node = NodeId(3), .limit = 9}).empty());
+}
+
+TEST_CASE("a brief list leaves out exactly those events that are routine") {
+  using nlohmann::json;
+  const json sound = {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}};
+  std::vector<json> audits = {sound, json::object()};
+  for (const char* key : {"expected", "used", "checksum_ok"}) {
+    for (const json& other : {json(), json(9), json(false)}) {
+      audits.push_back(sound);
+      audits.back()[key] = other;
+    }
+    audits.push_back(sound);
+    audits.back().erase(key);
+  }
+  std::vector<core::Event> events(4);
+  events[0].type = "job.progressed";
+  events[1].type = "job.started";
+  events[2].type = "job.finished";
+  events[2].data = sound;
+  events[3].type = "job.progressed";
+  events[3].data = sound;
+  for (const json& audit : audits) {
+    events.emplace_back().type = "data.epoch_audited";
+    events.back().data = audit;
+  }
+  Numbers worth_telling;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!core::is_routine(events[i].type, events[i].data)) worth_telling.push_back(i + 1);
+  }
+  CHECK(worth_telling.size() == events.size() - 3);  // the two of progress, and the sound audit
+  CHECK(ToldEvents(events).read({.brief = true, .limit = 99}) == worth_telling);
 }
 
 }  // namespace

@@ -172,6 +172,13 @@ test("events of a job are told in the words of schedctl", () => {
   expect(say("worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.92 })).toBe("worker w-2 is slow: 49\u00a0% of the others' speed, below 92\u00a0%");
 });
 
+test("what happens to a worker is told with its node, where the event has one", () => {
+  const lost = event(1, "worker.lost", { worker: "w-2", exit_code: -1, signal: 9, detail: "" });
+  expect(sentence({ ...lost, node: "node-3" })).toBe("worker w-2 on node-3 lost (signal 9)");
+  expect(sentence({ ...lost, node: null })).toBe("worker w-2 lost (signal 9)");
+  expect(sentence({ ...event(2, "worker.started", { worker: "w-2" }), node: "node-3" })).toBe("worker w-2 on node-3 is placed");
+});
+
 test("what comes again and again does not push the rest out of a short list", () => {
   const audit = (seq: number, right: boolean) => event(seq, "data.epoch_audited", { epoch: seq, used: 8, expected: 8, checksum_ok: right });
   const written = (seq: number) => event(seq, "job.checkpointed", { step: seq });

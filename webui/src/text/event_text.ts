@@ -6,6 +6,7 @@ import { count, milliseconds, percent, plural, quantity } from "./format";
 const counted = (n: number | null, word: string) => `${count(n)} ${plural(n ?? 0, word)}`;
 const workers = (n: number | null) => counted(n, "worker");
 const labels = (e: TideEvent) => Object.entries(texts(e, "labels")).map(([key, value]) => `${key}=${value}`).join(", ");
+const worker = (e: TideEvent) => `worker ${str(e, "worker")}${e.node ? ` on ${e.node}` : ""}`;
 const sizes = (e: TideEvent) => (num(e, "min") === num(e, "max") ? "" : `${num(e, "min")} to `) + workers(num(e, "max"));
 const version = (e: TideEvent, field: string) => (str(e, field) ? `, version ${str(e, field)?.slice(0, 12)}` : "");
 
@@ -39,12 +40,12 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),
   "generation.switched": (e) => switched(e),
-  "worker.started": (e) => `worker ${str(e, "worker")} placed${e.node ? ` on ${e.node}` : ""}`,
-  "worker.stuck": (e) => `worker ${str(e, "worker")} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
+  "worker.started": (e) => `${worker(e)} is placed`,
+  "worker.stuck": (e) => `${worker(e)} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
   "worker.lost": (e) => lost(e),
-  "worker.killed": (e) => `worker ${str(e, "worker")} lost what it had not saved${str(e, "detail") ? `: ${str(e, "detail")}` : ""}`,
+  "worker.killed": (e) => `${worker(e)} lost what it had not saved${str(e, "detail") ? `: ${str(e, "detail")}` : ""}`,
   "worker.straggling": (e) => straggling(e),
-  "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}${str(e, "because_of") ? `, as ${str(e, "because_of")} of its group is slow` : ""}`,
+  "worker.replaced": (e) => `${worker(e)} replaced by ${str(e, "by")}${str(e, "because_of") ? `, as ${str(e, "because_of")} of its group is slow` : ""}`,
   "slots.quarantined": (e) => `slots of worker ${str(e, "worker")}, which has ended, are quarantined: ${str(e, "why")}`,
   "slots.released": (e) => `slots of worker ${str(e, "worker")} are free after ${count(num(e, "seconds"))} s`,
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
@@ -186,7 +187,7 @@ function rebalanced(e: TideEvent): string {
 function straggling(e: TideEvent): string {
   const follows = str(e, "follows");
   const action = str(e, "next_action");
-  const parts = [`worker ${str(e, "worker")} is slow: ${percent(num(e, "score"))} of the others' speed, below ${percent(num(e, "threshold"))}`];
+  const parts = [`${worker(e)} is slow: ${percent(num(e, "score"))} of the others' speed, below ${percent(num(e, "threshold"))}`];
   if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause lies in the ${follows}`);
   if (num(e, "waited_s") !== null) parts.push(`waiting for it has cost ${quantity(num(e, "waited_s"))} slot-seconds`);
   if (action && num(e, "action_cost_s") !== null) parts.push(`${action.replace(/e$/, "")}ing costs ${quantity(num(e, "action_cost_s"))}`);
@@ -198,7 +199,7 @@ function lost(e: TideEvent): string {
   const code = num(e, "exit_code");
   const how = signal ? ` (signal ${signal})` : code !== null && code >= 0 ? ` (exit code ${code})` : "";
   const detail = str(e, "detail");
-  return `worker ${str(e, "worker")} lost${how}${detail ? `: ${detail}` : ""}`;
+  return `${worker(e)} lost${how}${detail ? `: ${detail}` : ""}`;
 }
 
 // The newest of a list, newest first, in which rows of a kind that comes again and again and tells of nothing amiss do

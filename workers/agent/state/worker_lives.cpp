@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "base/process_end.hpp"
 #include "workers/agent/state/agent_state.hpp"
 
 namespace tidepool::agent {
@@ -153,14 +154,14 @@ void AgentState::kill(WorkerId worker, const std::string& why) {
 }
 
 void AgentState::end(const WorkerEnded& outcome, bool was_program) {
-  const bool has_no_end = outcome.exit_code < 0 && outcome.signal == 0;
+  const bool is_unknown = is_end_unknown(outcome.exit_code, outcome.signal);
   const api::WorkerExitedReport report{
       .report = history_.next_report++,
       .worker = outcome.worker,
       .exit_code = outcome.exit_code,
       .signal = outcome.signal,
       .detail = outcome.detail,
-      .nothing_started = has_no_end ? std::optional(outcome.nothing_started) : std::nullopt};
+      .nothing_started = is_unknown ? std::optional(outcome.nothing_started) : std::nullopt};
   state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);
