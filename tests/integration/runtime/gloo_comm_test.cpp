@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/integration/runtime/meshes.hpp"
+#include "tests/support/open_file_limit.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -142,6 +143,15 @@ TEST_CASE("a peer that this worker cannot reach is named before a connection is 
     CHECK_THAT(outcome.error().message,
                Catch::Contains(std::string("rank 1 listens on ") + host) && Catch::Contains("--data-address"));
   }
+}
+
+TEST_CASE("a worker that may not open a connection to each of the others says so, and what to raise") {
+  const test::OpenFileLimit limit;
+  limit.set_soft(64);
+  const auto comm = GlooComm::open({.rank = 0, .size = 100});
+  REQUIRE(!comm.ok());
+  CHECK(comm.error().code == ErrorCode::kIo);
+  CHECK_THAT(comm.error().message, Catch::Contains("each of its 99 others") && Catch::Contains("ulimit -Hn"));
 }
 
 TEST_CASE("ranks meet over IPv6") {

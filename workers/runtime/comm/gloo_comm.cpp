@@ -11,7 +11,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "workers/runtime/comm/gloo_transport.hpp"
 #include "workers/runtime/comm/guarded_context.hpp"
@@ -45,6 +47,18 @@ std::vector<char> gloo_address(const std::string& host, std::uint16_t port) {
   v6.sin6_port = htons(port);
   if (::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) != 1) throw std::runtime_error(host + " is no IP address");
   return gloo::transport::tcp::Address(reinterpret_cast<const sockaddr*>(&v6), sizeof v6).bytes();
+}
+
+// Where `why` says that this host has no more of what a mesh takes: how much it takes, and what to do.
+std::string advice(const std::string& why, int size) {
+  const std::string others = std::to_string(size - 1) + " others";
+  if (why.find(std::strerror(EADDRINUSE)) != std::string::npos) {
+    return "; no port is free: each worker of this host takes one for each of its " + others +
+           ", so place fewer workers on a host, or widen net.ipv4.ip_local_port_range";
+  }
+  if (why.find(std::strerror(EMFILE)) == std::string::npos) return "";
+  return "; this worker has a connection to each of its " + others +
+         ": raise the hard limit of open files of its agent (ulimit -Hn, or LimitNOFILE= of the service)";
 }
 
 // Gloo's collectives want a gloo::Context; this one is connected by ourselves instead of through a store.
@@ -199,8 +213,8 @@ Result<std::shared_ptr<GlooComm>> GlooComm::open(const GlooOptions& options) {
   try {
     return std::shared_ptr<GlooComm>(std::make_shared<Mesh>(options));
   } catch (const std::exception& error) {
-    return Error{ErrorCode::kUnavailable,
-                 "cannot listen on " + options.host + " for the other workers: " + error.what()};
+    return io_error("cannot listen on " + options.host + " for the other workers: " + error.what() +
+                    advice(error.what(), options.size));
   }
 }
 
