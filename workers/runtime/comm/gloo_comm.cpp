@@ -81,7 +81,7 @@ class Mesh final : public GlooComm {
     auto device =
         std::dynamic_pointer_cast<gloo::transport::tcp::Device>(gloo::transport::tcp::CreateDevice(attributes));
     guarded_ = std::make_shared<GuardedContext>(device, options.rank, options.size, options.warn);
-    transport_ = std::make_shared<BreakableTransport>(guarded_);
+    transport_ = std::make_shared<BreakableTransport>(guarded_, device);
     transport_->set_connect_timeout(options.connect_timeout);
     for (int peer = 0; peer < options.size; ++peer) {
       if (peer != options.rank) transport_->createPair(peer)->setLocalRank(0);
@@ -90,7 +90,10 @@ class Mesh final : public GlooComm {
     context_->setTimeout(options.collective_timeout);
   }
 
-  ~Mesh() override { transport_->abort(); }
+  ~Mesh() override {
+    closing_ = transport_->quicken();
+    transport_->abort();
+  }
 
   [[nodiscard]] int rank() const override { return options_.rank; }
   [[nodiscard]] int size() const override { return options_.size; }
@@ -108,6 +111,7 @@ class Mesh final : public GlooComm {
       TP_TRY(check_within_reach(peer, addresses.at(static_cast<std::size_t>(peer))));
     }
     return guarded("connecting to the other workers", [&] {
+      const auto quick = transport_->quicken();
       for (int peer = 0; peer < options_.size; ++peer) {
         if (peer == options_.rank) continue;
         const api::CommAddress::Gloo& there = addresses[static_cast<std::size_t>(peer)];
@@ -199,6 +203,7 @@ class Mesh final : public GlooComm {
     return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why};
   }
 
+  std::unique_ptr<QuickTicks> closing_;  // first, so that it goes after all connections
   GlooOptions options_;
   std::shared_ptr<MeshContext> context_;
   std::shared_ptr<GuardedContext> guarded_;
