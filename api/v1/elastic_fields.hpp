@@ -17,7 +17,7 @@ namespace tidepool::api::v1 {
 
 // Workers of one job, at most; and of one whose program goes on while its size changes: so many can sum together.
 inline constexpr int kWorkersMax = 4096;
-inline constexpr int kLiveWorkersMax = 256;
+inline constexpr int kLiveWorkersMax = 1024;
 // A worker that is told to leave holds its slots for so long, also where they are another tenant's guarantee.
 inline constexpr Duration kGraceMost = Duration::seconds(std::int64_t{24} * 3600);
 // So long after a start, or a change of size, they may not be had back either (min_runtime, cooldown).

@@ -8,8 +8,8 @@
 
 namespace tidepool {
 
-// Enough for the connections of clients (HttpOptions::connections) and several thousand nodes of a daemon, and for
-// the most workers that an agent may have.
+// Enough for the connections of clients (HttpOptions::connections) and several thousand nodes of a daemon, for the most
+// workers that an agent may have, and for a worker that is connected to 1,023 others in each of two generations.
 inline constexpr std::uint64_t kOpenFilesWanted = 16'384;
 
 // Raises the soft limit up to `wanted` or to the hard limit, whichever is less; never lowers it. Gives the limit that

@@ -20,24 +20,18 @@ AddressBook::Outcome AddressBook::put(const Entry& entry) {
   return is_new || moved ? Outcome::kComplete : Outcome::kUnchanged;
 }
 
-std::optional<api::AddressesMessage> AddressBook::addresses(JobId job, GenerationNumber generation) const {
+std::optional<api::AddressesMessage> AddressBook::told_to(int rank, JobId job, GenerationNumber generation) const {
   const auto found = pages_.find(job);
   if (found == pages_.end() || found->second.generation != generation) return std::nullopt;
   const Page& page = found->second;
   if (page.size == 0 || page.blobs.size() < static_cast<std::size_t>(page.size)) return std::nullopt;
   api::AddressesMessage message{.generation = generation, .blobs = {}};
-  for (const auto& [rank, blob] : page.blobs) message.blobs.push_back(blob);
-  return message;
-}
-
-api::AddressesMessage AddressBook::told_to(int rank, const api::AddressesMessage& all) {
-  if (all.blobs.size() <= kWholeRanksMax) return all;
-  api::AddressesMessage own{.generation = all.generation, .blobs = {}};
-  own.blobs.reserve(all.blobs.size());
-  for (const std::string& blob : all.blobs) {
-    own.blobs.push_back(api::address_for_rank(blob, static_cast<std::size_t>(rank)));
+  message.blobs.reserve(page.blobs.size());
+  const bool whole = page.blobs.size() <= kWholeRanksMax;
+  for (const auto& [sender, blob] : page.blobs) {
+    message.blobs.push_back(whole ? blob : api::address_for_rank(blob, static_cast<std::size_t>(rank)));
   }
-  return own;
+  return message;
 }
 
 }  // namespace tidepool::leader

@@ -29,11 +29,9 @@ class AddressBook {
   };
   Outcome put(const Entry& entry);
 
-  // All blobs in rank order, once complete.
-  [[nodiscard]] std::optional<api::AddressesMessage> addresses(JobId job, GenerationNumber generation) const;
-  // What one rank is told of these: whole blobs of few ranks, of many its own part of each, since the parts are as many
-  // as their product, and a line of the protocol is bounded.
-  [[nodiscard]] static api::AddressesMessage told_to(int rank, const api::AddressesMessage& all);
+  // What one rank is told once all have said theirs, in rank order: whole blobs of few ranks, of many its own part of
+  // each. Whole, those of n ranks have 18 n^2 bytes, too many for a line and to be copied for each of n ranks.
+  [[nodiscard]] std::optional<api::AddressesMessage> told_to(int rank, JobId job, GenerationNumber generation) const;
 
   void forget(JobId job) { pages_.erase(job); }
 

@@ -142,18 +142,19 @@ class Orders {
 
 }  // namespace
 
-std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job) const {
+std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job, int rank) const {
   const bool held = job.spec.resize == core::ResizeMode::kRestart &&
                     job.membership.restart_state.launched < job.membership.generation;
-  return held ? std::nullopt : addresses_.addresses(job.id, job.membership.generation);
+  return held ? std::nullopt : addresses_.told_to(rank, job.id, job.membership.generation);
 }
 
 std::optional<api::ToWorkerOrder> Executor::addresses_for(WorkerId member, const core::Job& job) const {
   const auto& members = job.membership.members;
   const auto at = std::find(members.begin(), members.end(), member);
-  const auto all = at == members.end() ? std::nullopt : told_addresses(job);
-  if (!all) return std::nullopt;
-  return api::ToWorkerOrder{member, AddressBook::told_to(static_cast<int>(at - members.begin()), *all)};
+  if (at == members.end()) return std::nullopt;
+  auto told = told_addresses(job, static_cast<int>(at - members.begin()));
+  if (!told) return std::nullopt;
+  return api::ToWorkerOrder{member, *std::move(told)};
 }
 
 Effects Executor::carry_out(const core::Decision& decision, const core::ClusterState& state) {
@@ -178,7 +179,8 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    [&](const core::RebalanceIntent& intent) { orders.tell_shares(*state.find_job(intent.job)); },
                    [&](const core::LaunchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
-                     if (const auto all = told_addresses(*job)) orders.launch(*job, *all);
+                     // Blobs of agents have no parts, so that each rank is told the same.
+                     if (const auto all = told_addresses(*job, 0)) orders.launch(*job, *all);
                    },
                    [&](const core::PreemptIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
@@ -290,13 +292,13 @@ std::vector<NodeOrder> Executor::on_address(WorkerId id, const api::AddressMessa
                        rank < job.membership.members.size() && job.membership.members[rank] == id;
   if (!current) return orders;
   const auto outcome = addresses_.put({job.id, address.generation, address.rank, job.size(), address.blob});
-  const auto complete = told_addresses(job);
-  if (!complete) return orders;
   for (int receiver = 0; receiver < job.size(); ++receiver) {
     const WorkerId each = job.membership.members[static_cast<std::size_t>(receiver)];
     const core::Worker* member = state.find_worker(each);
     if (member == nullptr || (outcome == AddressBook::Outcome::kUnchanged && each != id)) continue;
-    orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, AddressBook::told_to(receiver, *complete)}});
+    auto told = told_addresses(job, receiver);
+    if (!told) return orders;
+    orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, *std::move(told)}});
   }
   return orders;
 }

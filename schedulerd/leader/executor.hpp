@@ -51,7 +51,7 @@ class Executor {
  private:
   // All addresses of the newest generation, once they may be sent: an agent starts a restartable program when it gets
   // them.
-  [[nodiscard]] std::optional<api::AddressesMessage> told_addresses(const core::Job& job) const;
+  [[nodiscard]] std::optional<api::AddressesMessage> told_addresses(const core::Job& job, int rank) const;
   // What the worker is told of them; none where it is no member.
   [[nodiscard]] std::optional<api::ToWorkerOrder> addresses_for(WorkerId member, const core::Job& job) const;
 

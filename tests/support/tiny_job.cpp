@@ -179,6 +179,7 @@ int TinyJob::work(const WorkerPlace& place) const {
   const char* wanted = std::getenv("TIDEPOOL_BACKEND");
   const auto backend = runtime::parse_backend(wanted == nullptr ? "" : wanted);
   if (!backend.ok()) return 2;
+  const auto host = options_.hosts.find(place.worker.number());
   auto session = runtime::Session::open({.samples = options_.samples,
                                          .global_batch = options_.global_batch,
                                          .seed = options_.seed,
@@ -188,6 +189,7 @@ int TinyJob::work(const WorkerPlace& place) const {
                                          .backend = *backend,
                                          .agent_socket = place.socket_path,
                                          .worker = place.worker,
+                                         .host = host == options_.hosts.end() ? "127.0.0.1" : host->second,
                                          .patience = runtime::Millis{30'000},
                                          .fault_grace = runtime::Millis{1'000},
                                          .end_grace = options_.end_grace,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "tests/support/test_leader.hpp"
@@ -44,6 +45,7 @@ struct TinyJobOptions {
   bool open_ended = false;              // the session does not know `steps`: finish() says that they are done
   std::map<std::uint64_t, std::int64_t> finish_at =
       {};  // of an open-ended job, by worker: its last step, in place of `steps`
+  std::map<std::uint64_t, std::string> hosts = {};  // by worker: where it listens, in place of loopback
 };
 
 inline constexpr std::int64_t kLingeringSteps = 40;

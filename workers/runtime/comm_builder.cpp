@@ -50,7 +50,7 @@ CommBuilder::Built CommBuilder::take() {
   return {.generation = target_, .comm = std::move(comm_), .build_ms = build_ms_};
 }
 
-std::string CommBuilder::failure() const {
+Error CommBuilder::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
 }
@@ -66,7 +66,7 @@ void CommBuilder::build(Generation target) {
     comm_ = *built;
     state_ = State::kReady;
   } else {
-    failure_ = "generation " + std::to_string(target.number) + ": " + built.error().message;
+    failure_ = {built.error().code, "generation " + std::to_string(target.number) + ": " + built.error().message};
     state_ = State::kFailed;
   }
   built_.notify_all();

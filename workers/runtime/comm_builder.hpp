@@ -67,8 +67,8 @@ class CommBuilder {
   };
   [[nodiscard]] Built take();
 
-  // Why the last build failed, in words. Requires: kFailed.
-  [[nodiscard]] std::string failure() const;
+  // Why the last build failed. Requires: kFailed.
+  [[nodiscard]] Error failure() const;
 
  private:
   void build(Generation target);
@@ -85,7 +85,7 @@ class CommBuilder {
   State state_ = State::kIdle;
   std::optional<TimePoint> connecting_since_;
   std::shared_ptr<Comm> comm_;
-  std::string failure_;
+  Error failure_;
   double build_ms_ = 0;
 };
 

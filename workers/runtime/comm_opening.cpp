@@ -57,8 +57,12 @@ Result<std::shared_ptr<CommOpening>> CommOpening::open(const Transports& transpo
                                   .connect_timeout = options.connect_timeout,
                                   .collective_timeout = options.collective_timeout,
                                   .warn = log_warning});
-    if (!opened.ok()) return opened.error();
-    gloo = *std::move(opened);
+    if (!opened.ok() && !transports.nccl) return opened.error();
+    if (opened.ok()) {
+      gloo = *std::move(opened);
+    } else {
+      log_warning("without Gloo: " + opened.error().message);
+    }
   }
   if (transports.nccl) {
     auto opened = NcclComm::open({.nccl = transports.nccl,

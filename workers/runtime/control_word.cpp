@@ -9,30 +9,52 @@
 namespace tidepool::runtime {
 namespace {
 
-// Layout: loss, noise term, ranks with one, 2 limbs of the count, 4 limbs of the checksum, then per rank: ready_for,
-// compute time, share table, and its end: above 0 it has ended, below it tells no loss of so many samples.
 constexpr std::size_t kLoss = 0;
 constexpr std::size_t kNoise = 1;
 constexpr std::size_t kNoiseRanks = 2;
 constexpr std::size_t kCount = 3;
-constexpr std::size_t kCountLimbs = 2;
-constexpr std::size_t kChecksum = kCount + kCountLimbs;
-constexpr std::size_t kChecksumLimbs = 4;
-constexpr std::size_t kRanks = kChecksum + kChecksumLimbs;
+constexpr int kCountBits = 32;
+constexpr int kChecksumBits = 64;
 constexpr std::size_t kFloatsPerRank = 4;
-// Beyond this a float32 no longer holds every whole number.
-constexpr std::uint32_t kExactMax = 1U << 24U;
+constexpr std::uint32_t kExactMax = 1U << kExactBits;
 
-void write_limbs(std::uint64_t number, std::span<float> limbs) {
-  for (std::size_t i = 0; i < limbs.size(); ++i) {
-    limbs[i] = static_cast<float>((number >> (16 * i)) & 0xffffU);
+// Layout: loss, noise term, ranks with one, limbs of the count and of the checksum, then per rank: ready_for, compute
+// time, share table, and its end: above 0 it has ended, below it tells no loss of so many samples.
+struct Layout {
+  explicit Layout(int size)
+      : limb_bits(control_limb_bits(size)),
+        count_limbs(limbs_of(kCountBits)),
+        checksum(kCount + count_limbs),
+        checksum_limbs(limbs_of(kChecksumBits)),
+        ranks(checksum + checksum_limbs) {}
+
+  [[nodiscard]] std::size_t place_of(int rank) const { return ranks + kFloatsPerRank * static_cast<std::size_t>(rank); }
+
+  int limb_bits;
+  std::size_t count_limbs;
+  std::size_t checksum;
+  std::size_t checksum_limbs;
+  std::size_t ranks;
+
+ private:
+  [[nodiscard]] std::size_t limbs_of(int bits) const {
+    return static_cast<std::size_t>((bits + limb_bits - 1) / limb_bits);
+  }
+};
+
+void write_limbs(std::uint64_t number, int bits, std::span<float> limbs) {
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  for (float& limb : limbs) {
+    limb = static_cast<float>(number & mask);
+    number >>= bits;
   }
 }
 
-std::uint64_t read_limbs(std::span<const float> limbs) {
+// Modulo 2^64.
+std::uint64_t read_limbs(std::span<const float> limbs, int bits) {
   std::uint64_t number = 0;
-  for (std::size_t i = 0; i < limbs.size(); ++i) {
-    number += static_cast<std::uint64_t>(std::llround(limbs[i])) << (16 * i);
+  for (std::size_t i = limbs.size(); i > 0; --i) {
+    number = (number << bits) + static_cast<std::uint64_t>(std::llround(limbs[i - 1]));
   }
   return number;
 }
@@ -66,22 +88,23 @@ std::optional<std::int64_t> ControlSums::agreed_shares() const {
 }
 
 std::size_t control_word_floats(int size) {
-  TP_CHECK(size >= 1 && size <= kRanksMax, "a generation has 1 to 256 ranks");
-  return kRanks + kFloatsPerRank * static_cast<std::size_t>(size);
+  TP_CHECK(size >= 1 && size <= kRanksMax, "a generation has 1 to kRanksMax ranks");
+  return Layout(size).place_of(size);
 }
 
 void write_control_word(const ControlReport& report, const ControlPlace& place, std::span<float> word) {
   TP_CHECK(word.size() == control_word_floats(place.size), "the control word has its exact length");
   TP_CHECK(report.fed.count < (1ULL << 32U), "one rank is fed less than 2^32 samples a step");
+  const Layout at(place.size);
   std::fill(word.begin(), word.end(), 0.0F);
   word[kLoss] = static_cast<float>(report.loss_sum.value_or(0));
   if (report.noise_term) {
     word[kNoise] = static_cast<float>(*report.noise_term);
     word[kNoiseRanks] = 1;
   }
-  write_limbs(report.fed.count, word.subspan(kCount, kCountLimbs));
-  write_limbs(report.fed.checksum, word.subspan(kChecksum, kChecksumLimbs));
-  const std::size_t mine = kRanks + kFloatsPerRank * static_cast<std::size_t>(place.rank);
+  write_limbs(report.fed.count, at.limb_bits, word.subspan(kCount, at.count_limbs));
+  write_limbs(report.fed.checksum, at.limb_bits, word.subspan(at.checksum, at.checksum_limbs));
+  const std::size_t mine = at.place_of(place.rank);
   // The distance to the next generation is small, the number itself may not be.
   const std::uint32_t ahead = report.ready_for > place.current ? report.ready_for - place.current : 0;
   word[mine] = ahead < kExactMax ? static_cast<float>(ahead) : 0.0F;
@@ -93,14 +116,15 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
 
 ControlSums read_control_word(std::span<const float> word, const ControlPlace& place) {
   TP_CHECK(word.size() == control_word_floats(place.size), "the control word has its exact length");
+  const Layout at(place.size);
   ControlSums sums;
   sums.loss_sum = static_cast<double>(word[kLoss]);
   sums.noise_terms = static_cast<double>(word[kNoise]);
   sums.noise_ranks = static_cast<int>(std::lround(word[kNoiseRanks]));
-  sums.fed.count = read_limbs(word.subspan(kCount, kCountLimbs));
-  sums.fed.checksum = read_limbs(word.subspan(kChecksum, kChecksumLimbs));
+  sums.fed.count = read_limbs(word.subspan(kCount, at.count_limbs), at.limb_bits);
+  sums.fed.checksum = read_limbs(word.subspan(at.checksum, at.checksum_limbs), at.limb_bits);
   for (int rank = 0; rank < place.size; ++rank) {
-    const std::size_t slot = kRanks + kFloatsPerRank * static_cast<std::size_t>(rank);
+    const std::size_t slot = at.place_of(rank);
     const auto ahead = static_cast<GenerationNumber>(std::lround(word[slot]));
     sums.ready_for.push_back(ahead == 0 ? 0 : place.current + ahead);
     sums.compute_us.push_back(std::llround(word[slot + 1]));

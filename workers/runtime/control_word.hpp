@@ -1,9 +1,12 @@
 // The few floats that ride at the end of the gradients in the same allreduce. Every rank reads the
 // same sums, so all ranks decide alike without a further barrier.
 //
-// Whole numbers travel as 16-bit limbs: a float32 sum of up to 256 of them is below 2^24 and exact.
+// Whole numbers travel as limbs that are the narrower the more ranks there are: their float32 sum is below 2^24, so it
+// is exact. The most ranks are not bounded by that but by their mesh (comm/gloo_comm.hpp).
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +18,16 @@
 
 namespace tidepool::runtime {
 
-inline constexpr int kRanksMax = 256;
+inline constexpr int kRanksMax = 1024;
+
+// Beyond 2^this a float32 no longer holds every whole number.
+inline constexpr int kExactBits = 24;
+
+// Bits of a limb such that those of `size` ranks add up exactly: 16 up to 256 ranks, 14 for 1,024, 12 for 4,096.
+[[nodiscard]] constexpr int control_limb_bits(int size) {
+  return std::min(16, kExactBits - static_cast<int>(std::bit_width(static_cast<unsigned>(size - 1))));
+}
+static_assert(((std::int64_t{1} << control_limb_bits(kRanksMax)) - 1) * kRanksMax < std::int64_t{1} << kExactBits);
 
 // What a rank says of its program's end. One that has joined with others' state may not have been asked.
 enum class EndWord : std::uint8_t { kGoesOn, kEnded, kMayHave };

@@ -32,7 +32,7 @@ class SampleWeights {
   [[nodiscard]] int size() const { return static_cast<int>(weights_.size()); }
 
   // Where the share of `rank` begins in a range of `samples`, counted from its beginning; for rank = size() its end.
-  // Requires: samples < 2^36, so that nothing overflows with weights up to 2^20 for 256 ranks.
+  // Requires: samples < 2^34, so that nothing overflows with weights up to 2^20 for 1,024 ranks.
   [[nodiscard]] std::uint64_t begin_of(int rank, std::uint64_t samples) const {
     const auto last = weights_.begin() + static_cast<std::ptrdiff_t>(rank);
     return samples * std::accumulate(weights_.begin(), last, std::uint64_t{0}) / all_;

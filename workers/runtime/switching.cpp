@@ -106,7 +106,9 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   }
   builder_.wait();
   if (builder_.state() == CommBuilder::State::kReady) return builder_.take();
-  log_info(builder_.failure());
+  const Error failure = builder_.failure();
+  log_info(failure.message);
+  if (failure.code == ErrorCode::kIo) own_fault_ = failure;
   tried_ = builder_.target();
   return std::nullopt;
 }

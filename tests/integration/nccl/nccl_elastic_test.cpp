@@ -120,6 +120,13 @@ TEST_CASE("a worker whose NCCL reports a fault that the others do not see ends, 
   scene.finish();
 }
 
+TEST_CASE("a worker that has NCCL and cannot listen for the others sums over NCCL") {
+  GpuScene scene({.steps = 60, .hosts = {{2, "192.0.2.1"}}});  // no machine has this address
+  scene.start(2);
+  scene.finish();
+  CHECK(scene.calls()["init"] == 2);
+}
+
 TEST_CASE("one worker without NCCL takes the whole generation to Gloo, and the job goes on") {
   GpuScene scene({.steps = 150, .step_us = 1'000}, {{3, {{"CUDA_VISIBLE_DEVICES", ""}}}});
   scene.start(2);

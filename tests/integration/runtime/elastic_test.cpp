@@ -337,6 +337,18 @@ TEST_CASE("a joining worker that dies while the others build with it costs nothi
   scene.finish();
 }
 
+TEST_CASE("a worker that cannot listen for the others ends for that, and does not wait until it is ended") {
+  Scene scene({.steps = 100, .hosts = {{2, "192.0.2.1"}}});  // no machine has this address
+  const WorkerId hears = scene.boot();
+  const WorkerId deaf = scene.boot();
+  scene.leader.leave_deaths_alone();
+  scene.leader.commit({hears, deaf});
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(deaf); }));
+  CHECK(scene.leader.exits().at(deaf) == 1);
+  CHECK(scene.leader.alive(hears));
+  scene.leader.kill(hears);
+}
+
 TEST_CASE("at the end each rank tells of the newest epochs: what rank 0 told of them may come later than the end") {
   Scene scene({.steps = 70, .step_us = 300});  // two epochs, and a part of the third
   scene.start(2);

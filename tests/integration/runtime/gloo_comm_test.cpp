@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/integration/runtime/meshes.hpp"
+#include "tests/support/open_file_limit.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -142,6 +143,23 @@ TEST_CASE("a peer that this worker cannot reach is named before a connection is 
     CHECK_THAT(outcome.error().message,
                Catch::Contains(std::string("rank 1 listens on ") + host) && Catch::Contains("--data-address"));
   }
+}
+
+TEST_CASE("a worker that may not open a connection to each of the others says so, and what to raise") {
+  const test::OpenFileLimit limit;
+  limit.set_soft(64);
+  const auto comm = GlooComm::open({.rank = 0, .size = 100});
+  REQUIRE(!comm.ok());
+  CHECK(comm.error().code == ErrorCode::kIo);
+  CHECK_THAT(comm.error().message, Catch::Contains("each of its 99 others") && Catch::Contains("ulimit -Hn"));
+}
+
+TEST_CASE("a worker lets go of its connections to many others in a moment") {
+  auto comm = GlooComm::open({.rank = 0, .size = 512});
+  REQUIRE(comm.ok());
+  const TimePoint begin = Clock::now();
+  comm->reset();
+  CHECK(seconds_since(begin) < 2.5);  // a turn of 10 ms for each would be 5 s
 }
 
 TEST_CASE("ranks meet over IPv6") {

@@ -45,13 +45,13 @@ TEST_CASE("a job that changes its size while it steps has no more workers than s
                           {"elastic", {{"min", min}, {"max", max}}},
                           {"batch", {{"global", 8'192}}}});
   };
-  CHECK(read(1, 256, "live").errors.empty());
-  CHECK(read(257, 4'096, "restart").errors.empty());
-  const auto grows = read(1, 257, "live");
+  CHECK(read(1, 1'024, "live").errors.empty());
+  CHECK(read(1'025, 4'096, "restart").errors.empty());
+  const auto grows = read(1, 1'025, "live");
   REQUIRE(grows.errors.size() == 1);
   CHECK(has_finding(grows, "/elastic/max", "OutOfRange"));
-  CHECK(grows.errors.front().message.find("max is 257; it must be at most 256") != std::string::npos);
-  const auto starts = read(257, 300, "live");
+  CHECK(grows.errors.front().message.find("max is 1025; it must be at most 1024") != std::string::npos);
+  const auto starts = read(1'025, 1'030, "live");
   REQUIRE(starts.errors.size() == 1);
   CHECK(has_finding(starts, "/elastic/min", "OutOfRange"));
 }

@@ -16,10 +16,10 @@ AddressBook::Entry entry(GenerationNumber generation, int rank, std::string blob
 TEST_CASE("addresses are given out in rank order once the last one is in") {
   AddressBook book;
   CHECK(book.put(entry(3, 1, "b")) == AddressBook::Outcome::kWaiting);
-  CHECK_FALSE(book.addresses(JobId(1), 3).has_value());
+  CHECK_FALSE(book.told_to(0, JobId(1), 3).has_value());
   CHECK(book.put(entry(3, 0, "a")) == AddressBook::Outcome::kComplete);
-  REQUIRE(book.addresses(JobId(1), 3).has_value());
-  CHECK(book.addresses(JobId(1), 3)->blobs == std::vector<std::string>{"a", "b"});
+  REQUIRE(book.told_to(0, JobId(1), 3).has_value());
+  CHECK(book.told_to(0, JobId(1), 3)->blobs == std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("each of many ranks is told its own part of where the others listen, in a line that is not too long") {
@@ -28,16 +28,27 @@ TEST_CASE("each of many ranks is told its own part of where the others listen, i
   for (int rank = 0; rank < ranks; ++rank) {
     address.gloo->entries.push_back({.port = static_cast<std::uint16_t>(rank), .key = std::string(16, 'k')});
   }
-  const api::AddressesMessage all{.generation = 1, .blobs = std::vector<std::string>(ranks, address.encode())};
-  const api::AddressesMessage told = AddressBook::told_to(7, all);
-  REQUIRE(told.blobs.size() == ranks);
-  const auto first = api::CommAddress::decode(told.blobs.front());
+  AddressBook book;
+  for (int rank = 0; rank < ranks; ++rank) {
+    book.put({.job = JobId(1), .generation = 1, .rank = rank, .size = ranks, .blob = address.encode()});
+  }
+  const auto told = book.told_to(7, JobId(1), 1);
+  REQUIRE(told.has_value());
+  REQUIRE(told->blobs.size() == ranks);
+  const auto first = api::CommAddress::decode(told->blobs.front());
   REQUIRE(first.ok());
   REQUIRE(first->gloo->entry_of(7, ranks) != nullptr);
   CHECK(first->gloo->entry_of(7, ranks)->port == 7);
-  CHECK(api::encode(api::DaemonToAgent(api::ToWorkerOrder{WorkerId(1), told})).size() < api::kLineBytesMax);
-  const api::AddressesMessage few{.generation = 1, .blobs = {"a", "b"}};
-  CHECK(AddressBook::told_to(1, few).blobs == few.blobs);
+  CHECK(api::encode(api::DaemonToAgent(api::ToWorkerOrder{WorkerId(1), *told})).size() < api::kLineBytesMax);
+}
+
+TEST_CASE("each of few ranks is told all of where the others listen") {
+  const api::CommAddress::Gloo gloo{.host = "10.1.2.3", .entries = {{.port = 1, .key = ""}, {.port = 2, .key = ""}}};
+  const std::string blob = api::CommAddress{.nccl = std::nullopt, .gloo = gloo}.encode();
+  AddressBook book;
+  book.put(entry(1, 0, blob));
+  book.put(entry(1, 1, blob));
+  CHECK(book.told_to(1, JobId(1), 1)->blobs == std::vector<std::string>{blob, blob});
 }
 
 TEST_CASE("an older generation changes nothing, a newer one starts anew") {
@@ -45,9 +56,9 @@ TEST_CASE("an older generation changes nothing, a newer one starts anew") {
   book.put(entry(3, 0, "a"));
   book.put(entry(3, 1, "b"));
   CHECK(book.put(entry(2, 0, "old")) == AddressBook::Outcome::kStale);
-  CHECK(book.addresses(JobId(1), 3)->blobs[0] == "a");
+  CHECK(book.told_to(0, JobId(1), 3)->blobs[0] == "a");
   CHECK(book.put(entry(4, 0, "c")) == AddressBook::Outcome::kWaiting);
-  CHECK_FALSE(book.addresses(JobId(1), 3).has_value());
+  CHECK_FALSE(book.told_to(0, JobId(1), 3).has_value());
 }
 
 TEST_CASE("a rank that says the same again is answered alone; if one has moved, all are told") {
@@ -56,7 +67,7 @@ TEST_CASE("a rank that says the same again is answered alone; if one has moved, 
   book.put(entry(1, 1, "b"));
   CHECK(book.put(entry(1, 1, "b")) == AddressBook::Outcome::kUnchanged);
   CHECK(book.put(entry(1, 1, "c")) == AddressBook::Outcome::kComplete);
-  CHECK(book.addresses(JobId(1), 1)->blobs[1] == "c");
+  CHECK(book.told_to(0, JobId(1), 1)->blobs[1] == "c");
 }
 
 }  // namespace tidepool::leader

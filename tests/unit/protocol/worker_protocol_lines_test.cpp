@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/comm_address.hpp"
+#include "api/v1/elastic_fields.hpp"
 #include "api/worker_protocol.hpp"
 
 namespace tidepool::api {
@@ -182,6 +184,29 @@ TEST_CASE("one message of each kind is the line that it has been since version 1
     CHECK(lines[count] == line + "\n");
   }
   CHECK(count == lines.size());
+}
+
+TEST_CASE("what the most workers that a job may have say and are told fits into a line, and is read back") {
+  const auto most = static_cast<std::size_t>(v1::kWorkersMax);
+  std::vector<WorkerId> members;
+  for (std::size_t i = 0; i < most; ++i) members.emplace_back((std::uint64_t{1} << 52U) - most + i);
+  const std::vector<ToWorker> told = {
+      GenerationMessage{.number = 4'000'000'000U, .members = members},
+      SharesMessage{.generation = 4'000'000'000U, .number = 1, .weights = std::vector(most, kShareWeightMax)}};
+  for (const ToWorker& message : told) {
+    const std::vector<DaemonToAgent> orders = {ToWorkerOrder{.worker = members.back(), .message = message}};
+    std::vector<std::string> lines;
+    append(lines, orders, decode_daemon_to_agent);
+    CHECK(lines.front().size() < kLineBytesMax);
+  }
+  CommAddress address{.nccl = CommAddress::Nccl{.version = 22'809, .id = std::string(kNcclIdBytes, 'n')},
+                      .gloo = CommAddress::Gloo{.host = "fd00:1111:2222:3333:4444:5555:6666:7777", .entries = {}}};
+  address.gloo->entries.assign(most, {.port = 65'535, .key = std::string(kEntryKeyBytes, '\xff')});
+  const std::vector<WorkerToAgent> said = {
+      AddressMessage{.generation = 4'000'000'000U, .rank = v1::kWorkersMax - 1, .blob = address.encode()}};
+  std::vector<std::string> lines;
+  append(lines, said, decode_worker_to_agent);
+  CHECK(lines.front().size() < kWorkerLineBytesMax);
 }
 
 }  // namespace tidepool::api

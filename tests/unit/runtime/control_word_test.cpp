@@ -26,9 +26,10 @@ ControlSums read(const std::vector<float>& sum, GenerationNumber current, std::s
 
 }  // namespace
 
-TEST_CASE("counts and checksums of 256 ranks add up exactly, modulo 2^64") {
+TEST_CASE("counts and checksums add up exactly, modulo 2^64, however many ranks there are") {
+  const int size = GENERATE(1, 2, 3, 255, 256, 257, 512, 513, kRanksMax - 1, kRanksMax);
   Rng rng(3);
-  std::vector<ControlReport> reports(256);
+  std::vector<ControlReport> reports(static_cast<std::size_t>(size));
   AuditSum expected;
   for (ControlReport& report : reports) {
     report.fed = {.count = 0xffffffffULL - rng.below(5), .checksum = ~0ULL - rng.below(3)};
@@ -39,6 +40,23 @@ TEST_CASE("counts and checksums of 256 ranks add up exactly, modulo 2^64") {
   const ControlSums sums = read(summed(reports, 9), 9, reports.size());
   CHECK(sums.fed == expected);
   for (std::size_t rank = 0; rank < reports.size(); ++rank) CHECK(sums.compute_us[rank] == reports[rank].compute_us);
+}
+
+TEST_CASE("the largest limbs of all ranks add up to less than a float32 holds exactly, and one bit more would not") {
+  for (int size = 1; size <= 4'096; ++size) {
+    const std::int64_t limb = std::int64_t{1} << control_limb_bits(size);
+    CHECK((limb - 1) * size < std::int64_t{1} << kExactBits);
+    if (size > 256) CHECK((2 * limb - 1) * size >= std::int64_t{1} << kExactBits);
+  }
+  CHECK(control_limb_bits(256) == 16);
+  CHECK(control_limb_bits(1'024) == 14);
+  CHECK(control_limb_bits(4'096) == 12);
+}
+
+TEST_CASE("the word has no more floats than its ranks need, and with few ranks those that it always had") {
+  CHECK(control_word_floats(2) == 9 + 4 * 2);
+  CHECK(control_word_floats(256) == 9 + 4 * 256);
+  CHECK(control_word_floats(1'024) == 3 + 3 + 5 + 4 * 1'024);
 }
 
 TEST_CASE("the switch waits until every rank is ready for the same generation") {

@@ -11,7 +11,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "workers/runtime/comm/gloo_transport.hpp"
 #include "workers/runtime/comm/guarded_context.hpp"
@@ -47,6 +49,18 @@ std::vector<char> gloo_address(const std::string& host, std::uint16_t port) {
   return gloo::transport::tcp::Address(reinterpret_cast<const sockaddr*>(&v6), sizeof v6).bytes();
 }
 
+// Where `why` says that this host has no more of what a mesh takes: how much it takes, and what to do.
+std::string advice(const std::string& why, int size) {
+  const std::string others = std::to_string(size - 1) + " others";
+  if (why.find(std::strerror(EADDRINUSE)) != std::string::npos) {
+    return "; no port is free: each worker of this host takes one for each of its " + others +
+           ", so place fewer workers on a host, or widen net.ipv4.ip_local_port_range";
+  }
+  if (why.find(std::strerror(EMFILE)) == std::string::npos) return "";
+  return "; this worker has a connection to each of its " + others +
+         ": raise the hard limit of open files of its agent (ulimit -Hn, or LimitNOFILE= of the service)";
+}
+
 // Gloo's collectives want a gloo::Context; this one is connected by ourselves instead of through a store.
 class MeshContext final : public gloo::Context {
  public:
@@ -67,7 +81,7 @@ class Mesh final : public GlooComm {
     auto device =
         std::dynamic_pointer_cast<gloo::transport::tcp::Device>(gloo::transport::tcp::CreateDevice(attributes));
     guarded_ = std::make_shared<GuardedContext>(device, options.rank, options.size, options.warn);
-    transport_ = std::make_shared<BreakableTransport>(guarded_);
+    transport_ = std::make_shared<BreakableTransport>(guarded_, device);
     transport_->set_connect_timeout(options.connect_timeout);
     for (int peer = 0; peer < options.size; ++peer) {
       if (peer != options.rank) transport_->createPair(peer)->setLocalRank(0);
@@ -76,7 +90,10 @@ class Mesh final : public GlooComm {
     context_->setTimeout(options.collective_timeout);
   }
 
-  ~Mesh() override { transport_->abort(); }
+  ~Mesh() override {
+    closing_ = transport_->quicken();
+    transport_->abort();
+  }
 
   [[nodiscard]] int rank() const override { return options_.rank; }
   [[nodiscard]] int size() const override { return options_.size; }
@@ -94,6 +111,7 @@ class Mesh final : public GlooComm {
       TP_TRY(check_within_reach(peer, addresses.at(static_cast<std::size_t>(peer))));
     }
     return guarded("connecting to the other workers", [&] {
+      const auto quick = transport_->quicken();
       for (int peer = 0; peer < options_.size; ++peer) {
         if (peer == options_.rank) continue;
         const api::CommAddress::Gloo& there = addresses[static_cast<std::size_t>(peer)];
@@ -185,6 +203,7 @@ class Mesh final : public GlooComm {
     return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why};
   }
 
+  std::unique_ptr<QuickTicks> closing_;  // first, so that it goes after all connections
   GlooOptions options_;
   std::shared_ptr<MeshContext> context_;
   std::shared_ptr<GuardedContext> guarded_;
@@ -199,8 +218,8 @@ Result<std::shared_ptr<GlooComm>> GlooComm::open(const GlooOptions& options) {
   try {
     return std::shared_ptr<GlooComm>(std::make_shared<Mesh>(options));
   } catch (const std::exception& error) {
-    return Error{ErrorCode::kUnavailable,
-                 "cannot listen on " + options.host + " for the other workers: " + error.what()};
+    return io_error("cannot listen on " + options.host + " for the other workers: " + error.what() +
+                    advice(error.what(), options.size));
   }
 }
 

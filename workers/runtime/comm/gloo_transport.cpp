@@ -49,8 +49,9 @@ class BreakableTransport::Buffer final : public gloo::transport::UnboundBuffer {
   std::unique_ptr<gloo::transport::UnboundBuffer> inner_;
 };
 
-BreakableTransport::BreakableTransport(std::shared_ptr<gloo::transport::Context> inner)
-    : gloo::transport::Context(inner->rank, inner->size), inner_(std::move(inner)) {}
+BreakableTransport::BreakableTransport(std::shared_ptr<gloo::transport::Context> inner,
+                                       std::shared_ptr<gloo::transport::tcp::Device> device)
+    : gloo::transport::Context(inner->rank, inner->size), inner_(std::move(inner)), device_(std::move(device)) {}
 
 BreakableTransport::~BreakableTransport() {
   abort();
@@ -86,6 +87,7 @@ void BreakableTransport::watch_connections() {
 
 void BreakableTransport::abort() noexcept {
   if (aborted_.exchange(true)) return;
+  const QuickTicks quick(device_, size);
   try {
     // A wait that times out makes Gloo close every pair and wake the threads blocked on one: its one
     // public way to do so. The buffer waits for nothing, so the time-out is immediate and ours alone.

@@ -14,15 +14,20 @@
 #include <thread>
 
 #include "workers/runtime/comm/clock.hpp"
+#include "workers/runtime/comm/quick_ticks.hpp"
 
 namespace tidepool::runtime {
 
 class BreakableTransport final : public gloo::transport::Context {
  public:
-  explicit BreakableTransport(std::shared_ptr<gloo::transport::Context> inner);
+  BreakableTransport(std::shared_ptr<gloo::transport::Context> inner,
+                     std::shared_ptr<gloo::transport::tcp::Device> device);
   ~BreakableTransport() override;
   BreakableTransport(const BreakableTransport&) = delete;
   BreakableTransport& operator=(const BreakableTransport&) = delete;
+
+  // While it lives, connections are let go of more quickly.
+  [[nodiscard]] std::unique_ptr<QuickTicks> quicken() const { return std::make_unique<QuickTicks>(device_, size); }
 
   // For connections that are made from now on.
   void set_connect_timeout(Millis timeout);
@@ -43,6 +48,7 @@ class BreakableTransport final : public gloo::transport::Context {
   class Buffer;
 
   std::shared_ptr<gloo::transport::Context> inner_;
+  std::shared_ptr<gloo::transport::tcp::Device> device_;  // of `inner_`
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
   std::set<gloo::transport::UnboundBuffer*> live_;  // Gloo's own buffers behind ours
