@@ -44,13 +44,15 @@ std::optional<MetricRow> NewestMeasurements::add(const core::StepsMeasured& step
   return MetricRow{job.id, std::move(point)};
 }
 
-void NewestMeasurements::forget_workers_of(NodeId node, const core::ClusterState& state) {
+void NewestMeasurements::forget_lost(const core::ClusterState& state) {
+  if (lost_.empty()) return;
   std::vector<WorkerId> gone;
   for (const auto& [id, compute_ms] : compute_ms_) {
     const core::Worker* worker = state.find_worker(id);
-    if (worker == nullptr || worker->node == node) gone.push_back(id);
+    if (worker == nullptr || lost_.contains(worker->node)) gone.push_back(id);
   }
   for (const WorkerId id : gone) compute_ms_.erase(id);
+  lost_.clear();
 }
 
 }  // namespace tidepool::leader
