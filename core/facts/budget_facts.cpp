@@ -110,9 +110,18 @@ bool follow_account(StateChange& change, const std::string& tenant, BudgetAccoun
   return was_due || account.reached > before;
 }
 
+// Whether anything was due in any.
+bool follow_accounts(StateChange& change) {
+  bool was_due = false;
+  change.state().budgets.edit_all([&](const std::string& tenant, BudgetAccount& account) {
+    was_due = follow_account(change, tenant, account) || was_due;
+  });
+  return was_due;
+}
+
 // What jobs hold from now on; of those that this change has charged it is added once the change is over.
 void count_rates(StateChange& change) {
-  for (auto& [tenant, account] : change.state().budgets) account.rate = Money();
+  change.state().budgets.edit_all([](const std::string&, BudgetAccount& account) { account.rate = Money(); });
   for (const auto& [id, job] : change.state().jobs) {
     if (!change.charged().contains(id)) join_budgets(change.state(), *job);
   }
@@ -193,25 +202,23 @@ void follow_tree(StateChange& change) {
     state.budgets.emplace(tenant.name, std::move(set.account));
   }
   count_rates(change);
-  for (auto& [tenant, account] : state.budgets) (void)follow_account(change, tenant, account);
+  (void)follow_accounts(change);
   hold_jobs(change);
 }
 
 bool count_budgets(StateChange& change, Instant until) {
   bool has_ended = false;
-  for (auto& [tenant, account] : change.state().budgets) {
+  change.state().budgets.edit_all([&](const std::string& tenant, BudgetAccount& account) {
     has_ended = tell_ended_windows(change, tenant, account, until) || has_ended;
     count_until(account, until);
-  }
+  });
   return has_ended;
 }
 
 void follow_budgets(StateChange& change, bool window_ended) {
   const auto due = next_budget_due(change.state());
   if (!window_ended && (!due || *due > change.at())) return;
-  bool was_due = window_ended;
-  for (auto& [tenant, account] : change.state().budgets) was_due = follow_account(change, tenant, account) || was_due;
-  if (was_due) hold_jobs(change);
+  if (follow_accounts(change) || window_ended) hold_jobs(change);
 }
 
 void hold_if_spent(StateChange& change, Job& job) {

@@ -7,13 +7,13 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/money.hpp"
 #include "base/result.hpp"
+#include "base/shared_map.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::core {
@@ -68,7 +68,7 @@ struct BudgetAccount {
   std::size_t reached = 0;          // so many thresholds
   bool operator==(const BudgetAccount&) const = default;
 };
-using BudgetAccounts = std::map<std::string, BudgetAccount>;  // of tenants with a budget
+using BudgetAccounts = SharedMap<std::string, BudgetAccount>;  // of tenants with a budget
 
 // Nothing if that has been counted already.
 void count_until(BudgetAccount& account, Instant until);
