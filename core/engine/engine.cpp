@@ -43,6 +43,7 @@ struct Engine::Impl {
   ClusterState state;
   Worklist work;
   PoolBooks pool_books;
+  BudgetDues budget_dues;
   std::vector<std::shared_ptr<const Job>> ended;  // have left the state and have not been taken yet
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
@@ -295,6 +296,7 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   if (!impl_->parts.provision) impl_->parts.provision = built_in_rule();
   impl_->state = std::move(state);
   impl_->pool_books = PoolBooks(impl_->state);
+  impl_->budget_dues = BudgetDues(impl_->state.budgets);
   impl_->follow_policy();
 }
 
@@ -306,7 +308,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   if (fact.at < impl_->state.now) {
     return invalid_argument("a fact lies before the newest one; time does not go back");
   }
-  StateChange change(impl_->state, fact.at, &impl_->pool_books);
+  StateChange change(impl_->state, fact.at, &impl_->pool_books, &impl_->budget_dues);
   change.time_has_passed();
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
@@ -347,6 +349,7 @@ Decision Engine::decide_anew(Instant now) const {
   const std::unique_ptr<Planner> planner = impl_->planner ? impl_->make_planner() : nullptr;
   const bool sees_nodes = !planner || impl_->nodes == digest_of_nodes(impl_->state);
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
+  TP_CHECK(impl_->budget_dues.next(impl_->state) == next_budget_due(impl_->state), "budgets are due as they say");
   IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
     if (!is_final(job->state()) || !job->membership.workers.empty()) jobs.insert(id);
@@ -363,7 +366,7 @@ Status Engine::validate(const Decision& decision) const {
 }
 
 std::vector<Event> Engine::accept(const Decision& decision) {
-  StateChange change(impl_->state, decision.at, &impl_->pool_books);
+  StateChange change(impl_->state, decision.at, &impl_->pool_books, &impl_->budget_dues);
   IdSet<JobId> looked_at = impl_->work.to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
   follow_pool_use(change);
@@ -407,7 +410,7 @@ std::optional<Instant> Engine::next_due() const {
 
 std::optional<Instant> Engine::clock_due() const {
   FirstAfter first;
-  first.consider(next_budget_due(impl_->state));
+  first.consider(impl_->budget_dues.next(impl_->state));
   first.consider(next_steady(impl_->state, impl_->with_faults));
   first.consider(next_maintenance_due(impl_->state));
   first.consider(next_price_due(impl_->state));

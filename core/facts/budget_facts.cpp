@@ -21,13 +21,6 @@ void begin_window(const ClusterState& state, BudgetAccount& account, Instant at)
   account.window_ends_us = next_window_us(account.budget.window, utc_us(state, at));
 }
 
-// When its next threshold is reached, at the present rate.
-std::optional<Instant> next_threshold(const BudgetAccount& account) {
-  const auto& thresholds = account.budget.thresholds;
-  if (account.reached == thresholds.size()) return std::nullopt;
-  return reaches_at(account, amount_of(account.budget, thresholds[account.reached]));
-}
-
 // A stronger action, or the same for longer: so what is told of the job is true until it may go on.
 bool holds_more(const BudgetHold& hold, const BudgetHold& than) {
   if (hold.action != than.action) return hold.action > than.action;
@@ -113,6 +106,7 @@ bool follow_account(StateChange& change, const std::string& tenant, BudgetAccoun
 // Whether anything was due in any.
 bool follow_accounts(StateChange& change) {
   bool was_due = false;
+  change.budgets_changed();
   change.state().budgets.edit_all([&](const std::string& tenant, BudgetAccount& account) {
     was_due = follow_account(change, tenant, account) || was_due;
   });
@@ -208,6 +202,7 @@ void follow_tree(StateChange& change) {
 
 bool count_budgets(StateChange& change, Instant until) {
   bool has_ended = false;
+  change.budgets_changed();
   change.state().budgets.edit_all([&](const std::string& tenant, BudgetAccount& account) {
     has_ended = tell_ended_windows(change, tenant, account, until) || has_ended;
     count_until(account, until);
@@ -216,7 +211,7 @@ bool count_budgets(StateChange& change, Instant until) {
 }
 
 void follow_budgets(StateChange& change, bool window_ended) {
-  const auto due = next_budget_due(change.state());
+  const auto due = change.next_budget_due();
   if (!window_ended && (!due || *due > change.at())) return;
   if (follow_accounts(change) || window_ended) hold_jobs(change);
 }
@@ -230,7 +225,7 @@ std::optional<Instant> next_budget_due(const ClusterState& state) {
   FirstAfter first;
   for (const auto& [tenant, account] : state.budgets) {
     first.consider(at_utc(state, account.window_ends_us));
-    first.consider(next_threshold(account));
+    first.consider(next_threshold_at(account));
   }
   return first.found();
 }

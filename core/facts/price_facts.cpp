@@ -92,6 +92,7 @@ void set_then(StateChange& change, Instant at) {
   ClusterState& state = change.state();
   Repricing found = priced_by(state.prices->list, state, utc_us(state, at));
   const IdSet<JobId> jobs = jobs_that_pay(state, found);
+  change.budgets_changed();
   for (const JobId id : jobs) {
     Job& job = change.words_of(id);
     leave_budgets(state, job, at);

@@ -74,6 +74,8 @@ using BudgetAccounts = SharedMap<std::string, BudgetAccount>;  // of tenants wit
 void count_until(BudgetAccount& account, Instant until);
 // When so much will have been spent if the rate stays; at once if it has been. None: never.
 [[nodiscard]] std::optional<Instant> reaches_at(const BudgetAccount& account, Money amount);
+// When its next threshold is reached, if the rate stays. None: never, or all are.
+[[nodiscard]] std::optional<Instant> next_threshold_at(const BudgetAccount& account);
 // Of the thresholds that are reached, the one with the strongest action; none while they only warn.
 [[nodiscard]] std::optional<BudgetThreshold> in_force(const BudgetAccount& account);
 

@@ -3,6 +3,7 @@
 
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
+#include "core/facts/budget_dues.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/money/budget.hpp"
 #include "core/state/account.hpp"
@@ -120,6 +121,31 @@ TEST_CASE(
   CHECK(holder() == "lab");
   accounts.edit("lab").budget.thresholds[0].action = core::BudgetAction::kShrink;
   CHECK(holder() == "vision");
+}
+
+TEST_CASE("the budget that is due next is the first of all, whatever accounts change, come and go") {
+  for_each_seed("budget dues", 20, [](std::uint64_t, Rng& rng) {
+    core::ClusterState state;
+    state.utc_us_at_zero = rng.between(0, kDay_us);
+    core::BudgetDues dues;
+    for (int i = 0; i < 500; ++i) {
+      const std::string tenant = "t" + std::to_string(rng.below(40));
+      if (rng.chance(0.2)) {
+        (void)state.budgets.erase(tenant);
+      } else {
+        core::BudgetAccount& each = state.budgets[tenant];
+        each = account(rng.chance(0.3) ? 0 : rng.between(1, 9'000'000));
+        each.reached = static_cast<std::size_t>(rng.between(0, 1));
+        each.spent = Money::micros(rng.between(0, 1'500'000));
+        each.counted_until = Instant::from_micros(rng.between(0, kDay_us));
+        each.window_ends_us = rng.between(1, 3) * kDay_us;
+      }
+      dues.follow(state.budgets, tenant);
+      if (rng.chance(0.02)) state.utc_us_at_zero = rng.between(0, kDay_us);
+      REQUIRE(dues.next(state) == core::next_budget_due(state));
+      if (rng.chance(0.01)) REQUIRE(core::BudgetDues(state.budgets).next(state) == core::next_budget_due(state));
+    }
+  });
 }
 
 TEST_CASE("a copy of a state shares what it keeps of tenants, and keeps it as it was") {
