@@ -21,6 +21,7 @@
 #include "base/check.hpp"
 #include "base/codec/archive.hpp"
 #include "base/json.hpp"
+#include "base/shared_map.hpp"
 #include "base/shared_value.hpp"
 #include "base/strong_id.hpp"
 
@@ -129,6 +130,8 @@ template <class T>
 struct IsMap : std::false_type {};
 template <class K, class V>
 struct IsMap<std::map<K, V>> : std::true_type {};
+template <class K, class V>
+struct IsMap<SharedMap<K, V>> : std::true_type {};
 template <class T>
 struct IsId : std::false_type {};
 template <class Tag>
@@ -177,9 +180,9 @@ template <class T>
 concept Holder = IsOptional<T>::value || IsList<T>::value;
 
 // With names as keys an object, else a list of pairs.
-template <class K, class V>
-void append_map(std::string& out, const std::map<K, V>& values) {
-  constexpr bool kIsObject = std::same_as<K, std::string>;
+template <class Map>
+void append_map(std::string& out, const Map& values) {
+  constexpr bool kIsObject = std::same_as<typename Map::key_type, std::string>;
   append_all(out, values, kIsObject ? "{}" : "[]", [&](const auto& entry) {
     if (!kIsObject) out += '[';
     append(out, entry.first);

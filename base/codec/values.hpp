@@ -17,6 +17,7 @@
 #include "base/codec/reader_writer.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
+#include "base/shared_map.hpp"
 #include "base/shared_value.hpp"
 #include "base/strong_id.hpp"
 #include "base/time.hpp"
@@ -200,6 +201,19 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::map
   for (const auto& [name, element] : in.items()) {
     TP_TRY(codec::decode(element, std::string(where).append("/").append(name), values[name]));
   }
+  return ok_status();
+}
+
+template <class K, class V>
+nlohmann::json encode_value(const SharedMap<K, V>& values) {
+  return codec::encode(std::map<K, V>(values.begin(), values.end()));
+}
+template <class K, class V>
+Status decode_value(const nlohmann::json& in, const std::string& where, SharedMap<K, V>& values) {
+  std::map<K, V> plain;
+  TP_TRY(codec::decode(in, where, plain));
+  values = {};
+  for (auto& [key, value] : plain) values.emplace(key, std::move(value));
   return ok_status();
 }
 

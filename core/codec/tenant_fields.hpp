@@ -118,7 +118,7 @@ void fields(auto& archive, codec::Like<TenantChange> auto& change) {
 struct StoredTenants {
   TenantTree tree;
   TenantUses uses;
-  std::map<std::string, TenantPlan> plans;
+  TenantPlans plans;
   std::optional<Instant> loans_counted;
   BudgetAccounts budgets;
 };

@@ -118,7 +118,8 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
 
 void DecisionDraft::shrink(const Job& job, ShrinkIntent intent, const Reason& reason, const Target* target) {
   std::vector<WorkerId> members = job.membership.members;
-  std::erase_if(members, [&](WorkerId id) { return contains(intent.leaving_workers, id); });
+  const IdSet<WorkerId> leaving(intent.leaving_workers.begin(), intent.leaving_workers.end());
+  std::erase_if(members, [&](WorkerId id) { return leaving.contains(id); });
   conclude(job, std::move(intent), reason, target);
   carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
 }

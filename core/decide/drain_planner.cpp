@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/first_after.hpp"
+#include "base/id_set.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/place/node_wait.hpp"
@@ -58,8 +59,9 @@ std::optional<Leaving> leaving_of(const ClusterState& state, const Job& job) {
   const Instant call = last_call(job, *state.find_node(node)->drain);
   Leaving leaving{.workers = {}, .node = node, .deadline = deadline, .last_call = call};
   for (const auto& [when, at, id] : found) leaving.workers.push_back(id);
+  const IdSet<WorkerId> named(leaving.workers.begin(), leaving.workers.end());
   for (const WorkerId id : with_groups(job, leaving.workers)) {
-    if (!contains(leaving.workers, id)) leaving.workers.push_back(id);
+    if (!named.contains(id)) leaving.workers.push_back(id);
   }
   return leaving;
 }

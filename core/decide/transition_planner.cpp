@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/first_after.hpp"
+#include "base/id_set.hpp"
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/hang_planner.hpp"
 #include "core/decide/restart_planner.hpp"
@@ -75,14 +76,14 @@ Reason why_left_behind(const Job& job, const Worker& worker) {
 
 // Workers that should have left by now, or that came back after the job went on without them.
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
+  const Transition* under_way = job.phase.transition();
+  const bool first_of_two =
+      !job.membership.members.empty() && !job.membership.switched && job.membership.commit.replaces;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const Transition* under_way = job.phase.transition();
-    const bool first_of_two =
-        !job.membership.members.empty() && !job.membership.switched && job.membership.commit.replaces;
+    if (worker.phase != WorkerPhase::kLeaving || worker.is_gone() || worker.kill_at) continue;
     const bool waits_for_switch =
         under_way != nullptr && (under_way->committed ? contains(under_way->leaving_workers, id) : first_of_two);
-    if (worker.phase != WorkerPhase::kLeaving || worker.is_gone() || worker.kill_at) continue;
     if (worker.stop_due && needs_no_more(worker)) {
       draft.stop({job.id, id, Duration()}, worker.notice->reason);
       continue;
@@ -212,9 +213,10 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
     const Worker& worker = *draft.state().find_worker(id);
     if (worker.phase != WorkerPhase::kReady || worker.kill_at) return;
   }
+  const IdSet<WorkerId> leaving(transition.leaving_workers.begin(), transition.leaving_workers.end());
   std::vector<WorkerId> members;
   for (const WorkerId id : job.membership.members) {
-    if (!contains(transition.leaving_workers, id)) members.push_back(id);
+    if (!leaving.contains(id)) members.push_back(id);
   }
   std::vector<WorkerId> joining_workers = transition.joining_workers;
   // The state of a live job is in its workers: one of them stays until the others have it.

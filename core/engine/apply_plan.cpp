@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/id_set.hpp"
 #include "base/overloaded.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/facts/event_data.hpp"
@@ -197,8 +198,8 @@ void apply(StateChange& change, const RebalanceIntent& intent, const Reason& rea
 }
 
 // What the transition wanted of this generation has come about: all of it, or the first of two switches of a move.
-void advance(Transition& transition, const std::vector<WorkerId>& members) {
-  const auto joined = [&](WorkerId id) { return contains(members, id); };
+void advance(Transition& transition, const IdSet<WorkerId>& members) {
+  const auto joined = [&](WorkerId id) { return members.contains(id); };
   const auto& joining = transition.joining_workers;
   const auto& leaving = transition.leaving_workers;
   transition.committed =
@@ -220,13 +221,15 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
       .replaces = !intent.after_failure && job.phase.transition() && job.phase.transition()->replaces,
       .from_size = job.membership.members.empty() ? 0 : before,
       .after_failure = intent.after_failure};
+  const IdSet<WorkerId> members(intent.members.begin(), intent.members.end());
+  const IdSet<WorkerId> were_members(job.membership.members.begin(), job.membership.members.end());
   for (const WorkerId id : job.membership.workers) {
     const bool program_ends = job.spec.resize == ResizeMode::kRestart && change.worker(id).launched > 0;
-    const bool ends = contains(job.membership.members, id) && (program_ends || !contains(intent.members, id));
+    const bool ends = were_members.contains(id) && (program_ends || !members.contains(id));
     if (ends) (void)give_notice(change, id, reason, job.spec.elastic.grace);
-    if (contains(intent.members, id)) {
+    if (members.contains(id)) {
       change.worker(id).phase = WorkerPhase::kMember;
-    } else if (contains(job.membership.members, id)) {
+    } else if (were_members.contains(id)) {
       mark_leaving(change, id, std::nullopt);
     }
     // Leaving workers of a switch that never came leave now.
@@ -241,7 +244,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   begin_shares(job);
   job.membership.restart_state.failed = WorkerId();
   for (const WorkerId id : job.membership.members) change.worker(id).program_ended = false;
-  if (job.phase.transition() && !intent.after_failure) advance(*job.phase.transition(), intent.members);
+  if (job.phase.transition() && !intent.after_failure) advance(*job.phase.transition(), members);
 }
 
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {

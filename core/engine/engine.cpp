@@ -43,17 +43,30 @@ struct Engine::Impl {
   ClusterState state;
   Worklist work;
   PoolBooks pool_books;
+  BudgetDues budget_dues;
   std::vector<std::shared_ptr<const Job>> ended;  // have left the state and have not been taken yet
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
   MoveCosts move_costs;                           // of all jobs
   std::string planned_by;                         // whose planner, or line, it is
   bool is_shared = false;                         // by tenants
-  std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
-  IdSet<NodeId> draining;                         // nodes that are being drained
   IdSet<NodeId> with_faults;                      // nodes that failed lately
   std::optional<Instant> faults_due;              // when the first of their faults counts less or no more
   std::optional<Instant> decided_at;              // newest decision accepted
+
+  // Of all nodes, found out when it is asked for: many nodes may come or go before that. None = nodes have changed.
+  mutable std::optional<std::uint64_t> known_nodes;
+  mutable std::optional<IdSet<NodeId>> known_draining;
+  // Digest of the nodes that a plan may count with. Requires: the policy in charge plans.
+  [[nodiscard]] std::uint64_t nodes() const {
+    if (!known_nodes) known_nodes = digest_of_nodes(state);
+    return *known_nodes;
+  }
+  // Nodes that are being drained.
+  [[nodiscard]] const IdSet<NodeId>& draining() const {
+    if (!known_draining) known_draining = draining_nodes(state);
+    return *known_draining;
+  }
 
   // Results of a reconciliation that changed nothing, reused until an input changes. A decision from scratch neither
   // reads nor writes them.
@@ -84,8 +97,8 @@ struct Engine::Impl {
     TP_CHECK((planner == nullptr) == (active_policy().rule() != nullptr), "a policy is a rule or has a planner");
     line.reset();
     if (!planner) line.emplace(active_policy().line_rule() == LineRule::kStrict);
-    nodes = digest_of_nodes(state);
-    draining = draining_nodes(state);
+    known_nodes.reset();
+    known_draining.reset();
     find_faults();
     work.reset(state);
     move_costs = {};
@@ -95,6 +108,18 @@ struct Engine::Impl {
 
   void find_faults() {
     with_faults = nodes_with_faults(state);
+    faults_due = next_faults_due(state, with_faults);
+  }
+  // Of these nodes they may have changed.
+  void follow_faults(const IdSet<NodeId>& written) {
+    for (const NodeId id : written) {
+      const Node* node = state.find_node(id);
+      if (node != nullptr && node->faults) {
+        with_faults.insert(id);
+      } else {
+        with_faults.erase(id);
+      }
+    }
     faults_due = next_faults_due(state, with_faults);
   }
 
@@ -133,8 +158,8 @@ struct Engine::Impl {
   // A decision has closed some.
   void follow_nodes(const Touched& touched) {
     work.learn(touched, true);
-    draining = draining_nodes(state);
-    if (planner) nodes = digest_of_nodes(state);
+    known_draining.reset();
+    known_nodes.reset();
   }
 
   void check_books(const IdSet<JobId>& jobs) const {
@@ -179,7 +204,7 @@ struct Engine::Impl {
     const IdSet<JobId>& to_reconcile = work[JobSet::kOffPlan];
     IdSet<JobId> more;  // to_reconcile, and those that a new plan changes
     const bool awaits = parts.file_decides(state) && !state.deployment.answer;
-    const PlanScope of_plan{.candidates = work[JobSet::kCounted], .looked_at = jobs, .nodes = nodes};
+    const PlanScope of_plan{.candidates = work[JobSet::kCounted], .looked_at = jobs, .nodes = nodes()};
     scope.begin(Stage::kPlan);
     if (!awaits && plan_is_due(draft, of_plan)) {
       const IdSet<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
@@ -295,6 +320,7 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   if (!impl_->parts.provision) impl_->parts.provision = built_in_rule();
   impl_->state = std::move(state);
   impl_->pool_books = PoolBooks(impl_->state);
+  impl_->budget_dues = BudgetDues(impl_->state.budgets);
   impl_->follow_policy();
 }
 
@@ -306,7 +332,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   if (fact.at < impl_->state.now) {
     return invalid_argument("a fact lies before the newest one; time does not go back");
   }
-  StateChange change(impl_->state, fact.at, &impl_->pool_books);
+  StateChange change(impl_->state, fact.at, &impl_->pool_books, &impl_->budget_dues);
   change.time_has_passed();
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
@@ -320,9 +346,11 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   const bool of_nodes = may_change_nodes(fact.fact) || change.touched().nodes || change.touched().prices;
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
-  if (of_nodes) impl_->draining = draining_nodes(impl_->state);
-  if (of_nodes || std::holds_alternative<NodeDampingConfigured>(fact.fact)) impl_->find_faults();
-  if (impl_->planner && (of_nodes || change.touched().closed)) impl_->nodes = digest_of_nodes(impl_->state);
+  if (of_nodes) impl_->known_draining.reset();
+  if (of_nodes || std::holds_alternative<NodeDampingConfigured>(fact.fact)) {
+    impl_->follow_faults(change.written_nodes());
+  }
+  if (of_nodes || change.touched().closed) impl_->known_nodes.reset();
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   const bool is_shared = !impl_->state.tenants->empty();
   if (impl_->planned_by != impl_->parts.active_policy_name(impl_->state) || impl_->is_shared != is_shared) {
@@ -338,15 +366,17 @@ Decision Engine::decide(Instant now, StageTimes* times) const {
                         .line = impl_->line && !impl_->work.nodes_have_changed() ? &*impl_->line : nullptr,
                         .planner = impl_->planner.get(),
                         .kept = true,
-                        .draining = impl_->draining,
+                        .draining = impl_->draining(),
                         .times = times},
                        now);
 }
 
 Decision Engine::decide_anew(Instant now) const {
   const std::unique_ptr<Planner> planner = impl_->planner ? impl_->make_planner() : nullptr;
-  const bool sees_nodes = !planner || impl_->nodes == digest_of_nodes(impl_->state);
+  const bool sees_nodes = (!planner || impl_->nodes() == digest_of_nodes(impl_->state)) &&
+                          impl_->with_faults == nodes_with_faults(impl_->state);
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
+  TP_CHECK(impl_->budget_dues.next(impl_->state) == next_budget_due(impl_->state), "budgets are due as they say");
   IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
     if (!is_final(job->state()) || !job->membership.workers.empty()) jobs.insert(id);
@@ -363,9 +393,9 @@ Status Engine::validate(const Decision& decision) const {
 }
 
 std::vector<Event> Engine::accept(const Decision& decision) {
-  StateChange change(impl_->state, decision.at, &impl_->pool_books);
+  StateChange change(impl_->state, decision.at, &impl_->pool_books, &impl_->budget_dues);
   IdSet<JobId> looked_at = impl_->work.to_look_at(decision.at);
-  apply_decision(change, decision, impl_->nodes);
+  apply_decision(change, decision, decision.replan ? impl_->nodes() : 0);
   follow_pool_use(change);
   change.settle_budgets();
   change.settle_pool(decision.at);
@@ -393,7 +423,7 @@ const ClusterState& Engine::view() const {
 std::optional<Instant> Engine::next_due() const {
   FirstAfter first;
   first.consider(impl_->work.next_due());
-  first.consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
+  first.consider(next_drain_due(impl_->state, impl_->draining(), impl_->decided_at));
   first.consider(next_churn_due(impl_->state, impl_->decided_at));
   first.consider(impl_->parts.provision->next_due(impl_->state, impl_->decided_at));
   first.consider(impl_->parts.next_pools_question(impl_->state));
@@ -407,7 +437,7 @@ std::optional<Instant> Engine::next_due() const {
 
 std::optional<Instant> Engine::clock_due() const {
   FirstAfter first;
-  first.consider(next_budget_due(impl_->state));
+  first.consider(impl_->budget_dues.next(impl_->state));
   first.consider(next_steady(impl_->state, impl_->with_faults));
   first.consider(next_maintenance_due(impl_->state));
   first.consider(next_price_due(impl_->state));
@@ -423,7 +453,7 @@ std::optional<std::int64_t> Engine::pending_policy_request(Instant now) const {
   const DecisionDraft draft(impl_->state, impl_->parts, now);
   const IdSet<JobId> jobs = impl_->work.to_look_at(now);
   const bool plans =
-      plan_is_due(draft, {.candidates = impl_->work[JobSet::kCounted], .looked_at = jobs, .nodes = impl_->nodes});
+      plan_is_due(draft, {.candidates = impl_->work[JobSet::kCounted], .looked_at = jobs, .nodes = impl_->nodes()});
   const bool asks = plans ? !deployment.answer : asks_of_pools;
   return asks ? std::optional(deployment.next_round) : std::nullopt;
 }

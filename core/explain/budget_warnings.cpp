@@ -24,10 +24,10 @@ std::optional<BudgetFate> fate_of(const Job& job, const std::optional<BudgetHold
 // What is spent until now; windows that have ended by now are over.
 BudgetAccounts counted_accounts(const ClusterState& state, Instant now) {
   BudgetAccounts accounts = state.budgets;
-  for (auto& [tenant, account] : accounts) {
+  accounts.edit_all([&](const std::string&, BudgetAccount& account) {
     (void)end_windows(state, account, now, [] {});
     count_until(account, now);
-  }
+  });
   return accounts;
 }
 

@@ -21,13 +21,6 @@ void begin_window(const ClusterState& state, BudgetAccount& account, Instant at)
   account.window_ends_us = next_window_us(account.budget.window, utc_us(state, at));
 }
 
-// When its next threshold is reached, at the present rate.
-std::optional<Instant> next_threshold(const BudgetAccount& account) {
-  const auto& thresholds = account.budget.thresholds;
-  if (account.reached == thresholds.size()) return std::nullopt;
-  return reaches_at(account, amount_of(account.budget, thresholds[account.reached]));
-}
-
 // A stronger action, or the same for longer: so what is told of the job is true until it may go on.
 bool holds_more(const BudgetHold& hold, const BudgetHold& than) {
   if (hold.action != than.action) return hold.action > than.action;
@@ -110,9 +103,19 @@ bool follow_account(StateChange& change, const std::string& tenant, BudgetAccoun
   return was_due || account.reached > before;
 }
 
+// Whether anything was due in any.
+bool follow_accounts(StateChange& change) {
+  bool was_due = false;
+  change.budgets_changed();
+  change.state().budgets.edit_all([&](const std::string& tenant, BudgetAccount& account) {
+    was_due = follow_account(change, tenant, account) || was_due;
+  });
+  return was_due;
+}
+
 // What jobs hold from now on; of those that this change has charged it is added once the change is over.
 void count_rates(StateChange& change) {
-  for (auto& [tenant, account] : change.state().budgets) account.rate = Money();
+  change.state().budgets.edit_all([](const std::string&, BudgetAccount& account) { account.rate = Money(); });
   for (const auto& [id, job] : change.state().jobs) {
     if (!change.charged().contains(id)) join_budgets(change.state(), *job);
   }
@@ -193,25 +196,24 @@ void follow_tree(StateChange& change) {
     state.budgets.emplace(tenant.name, std::move(set.account));
   }
   count_rates(change);
-  for (auto& [tenant, account] : state.budgets) (void)follow_account(change, tenant, account);
+  (void)follow_accounts(change);
   hold_jobs(change);
 }
 
 bool count_budgets(StateChange& change, Instant until) {
   bool has_ended = false;
-  for (auto& [tenant, account] : change.state().budgets) {
+  change.budgets_changed();
+  change.state().budgets.edit_all([&](const std::string& tenant, BudgetAccount& account) {
     has_ended = tell_ended_windows(change, tenant, account, until) || has_ended;
     count_until(account, until);
-  }
+  });
   return has_ended;
 }
 
 void follow_budgets(StateChange& change, bool window_ended) {
-  const auto due = next_budget_due(change.state());
+  const auto due = change.next_budget_due();
   if (!window_ended && (!due || *due > change.at())) return;
-  bool was_due = window_ended;
-  for (auto& [tenant, account] : change.state().budgets) was_due = follow_account(change, tenant, account) || was_due;
-  if (was_due) hold_jobs(change);
+  if (follow_accounts(change) || window_ended) hold_jobs(change);
 }
 
 void hold_if_spent(StateChange& change, Job& job) {
@@ -223,7 +225,7 @@ std::optional<Instant> next_budget_due(const ClusterState& state) {
   FirstAfter first;
   for (const auto& [tenant, account] : state.budgets) {
     first.consider(at_utc(state, account.window_ends_us));
-    first.consider(next_threshold(account));
+    first.consider(next_threshold_at(account));
   }
   return first.found();
 }

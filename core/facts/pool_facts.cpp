@@ -71,7 +71,7 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
   drop(change, request);
   const Node* known = change.state().find_node(gone.node);
   if (known != nullptr) change.state().pools.set_gone(gone.node, true);
-  price_anew(change);
+  price_anew(change, gone.node);
   if (known == nullptr || known->state == NodeState::kUp) return;
   remove_exited_workers(change, workers_on(*known), {.detail = "its node has ended at its provider"});
   change.node(gone.node).drain.reset();

@@ -19,25 +19,30 @@ namespace {
 
 // What a list makes of all nodes and pools, and which of their prices are others than now.
 struct Repricing {
-  Prices prices;
-  std::vector<std::pair<NodeId, Money>> nodes;
-  std::vector<std::pair<std::string, Money>> pools;
+  std::int64_t unix_us = 0;  // at that time
+  Prices prices = {};
+  std::vector<std::pair<NodeId, Money>> nodes = {};
+  std::vector<std::pair<std::string, Money>> pools = {};
 };
 
+// `pool`: the node's; null = it is of none.
+void price_node(Repricing& found, const ClusterState& state, const Node& node, const NodePool* pool) {
+  if (state.has_gone(node)) return;
+  const Money own = own_price(state, node);
+  const auto by_rule = price_by(price_source(found.prices.list, node, pool), found.unix_us);
+  if (by_rule) found.prices.nodes.insert_or_assign(node.id, ListedPrice{own, by_rule->rule->name});
+  const Money price = by_rule ? by_rule->price : own;
+  if (price != node.price_per_slot_hour) found.nodes.emplace_back(node.id, price);
+}
+
 Repricing priced_by(PriceList list, const ClusterState& state, std::int64_t unix_us) {
-  Repricing found;
+  Repricing found{.unix_us = unix_us};
   found.prices.list = std::move(list);
   found.prices.next_change_us = next_change_us(found.prices.list, unix_us);
   const auto pools = found.prices.list.empty() ? std::map<NodeId, const NodePool*>() : state.pools.by_node();
   for (const auto& [id, node] : state.nodes) {
-    if (state.has_gone(node)) continue;
-    const Money own = own_price(state, node);
     const auto pool = pools.find(id);
-    const NodePool* of_node = pool == pools.end() ? nullptr : pool->second;
-    const auto by_rule = price_by(price_source(found.prices.list, node, of_node), unix_us);
-    if (by_rule) found.prices.nodes.emplace(id, ListedPrice{own, by_rule->rule->name});
-    const Money price = by_rule ? by_rule->price : own;
-    if (price != node.price_per_slot_hour) found.nodes.emplace_back(id, price);
+    price_node(found, state, node, pool == pools.end() ? nullptr : pool->second);
   }
   for (const auto& [name, pool] : state.pools.pools) {
     const Money own = own_price(state, pool.spec);
@@ -46,6 +51,18 @@ Repricing priced_by(PriceList list, const ClusterState& state, std::int64_t unix
     const Money price = by_rule ? by_rule->price : own;
     if (price != pool.spec.price_per_slot_hour) found.pools.emplace_back(name, price);
   }
+  return found;
+}
+
+// The same where nothing has changed but the node, its pool and which pools there are.
+Repricing priced_now(const ClusterState& state, NodeId id, std::int64_t unix_us) {
+  Repricing found{.unix_us = unix_us, .prices = *state.prices};
+  found.prices.next_change_us = next_change_us(found.prices.list, unix_us);
+  found.prices.nodes.erase(id);
+  std::erase_if(found.prices.pools, [&](const auto& listed) { return !state.pools.pools.contains(listed.first); });
+  const PoolNode* of_pool = state.pools.find_node(id);
+  const NodePool* pool = of_pool == nullptr ? nullptr : state.pools.find(of_pool->pool);
+  if (const Node* node = state.find_node(id)) price_node(found, state, *node, pool);
   return found;
 }
 
@@ -92,6 +109,7 @@ void set_then(StateChange& change, Instant at) {
   ClusterState& state = change.state();
   Repricing found = priced_by(state.prices->list, state, utc_us(state, at));
   const IdSet<JobId> jobs = jobs_that_pay(state, found);
+  change.budgets_changed();
   for (const JobId id : jobs) {
     Job& job = change.words_of(id);
     leave_budgets(state, job, at);
@@ -137,6 +155,11 @@ void price_anew(StateChange& change) {
   const ClusterState& state = change.state();
   if (state.prices->list.empty()) return;
   set_now(change, priced_by(state.prices->list, state, utc_us(state, change.at())));
+}
+
+void price_anew(StateChange& change, NodeId node) {
+  const ClusterState& state = change.state();
+  if (!state.prices->list.empty()) set_now(change, priced_now(state, node, utc_us(state, change.at())));
 }
 
 void set_own_price(StateChange& change, Node& node, Money price) {

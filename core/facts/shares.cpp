@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/id_set.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/state/job_state.hpp"
@@ -56,7 +57,8 @@ ShareTurns turns_after(const Job& job, WorkerId worker, bool grows) {
 }
 
 void begin_shares(Job& job) {
-  const auto has_left = [&](const auto& entry) { return !contains(job.membership.members, entry.first); };
+  const IdSet<WorkerId> members(job.membership.members.begin(), job.membership.members.end());
+  const auto has_left = [&](const auto& entry) { return !members.contains(entry.first); };
   std::erase_if(job.shares.rebalanced, has_left);
   std::erase_if(job.shares.turns, has_left);
   job.shares.used = {};

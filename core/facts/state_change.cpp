@@ -30,6 +30,18 @@ void StateChange::advance_time() {
 
 void StateChange::settle_budgets() {
   for (const JobId id : charged_) join_budgets(state_, *state_.find_job(id));
+  if (dues_ == nullptr) return;
+  if (budgets_changed_) return dues_->follow_all(state_.budgets);
+  if (state_.budgets.empty()) return;
+  for (const JobId id : charged_) {
+    for (const Tenant* tenant : state_.tenants->path_to(state_.find_job(id)->spec.tenant)) {
+      dues_->follow(state_.budgets, tenant->name);
+    }
+  }
+}
+
+std::optional<Instant> StateChange::next_budget_due() const {
+  return dues_ == nullptr || budgets_changed_ ? tidepool::core::next_budget_due(state_) : dues_->next(state_);
 }
 
 void StateChange::settle_pool(Instant at) {

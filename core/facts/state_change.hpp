@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/id_set.hpp"
+#include "core/facts/budget_dues.hpp"
 #include "core/facts/pool_books.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/event.hpp"
@@ -33,8 +34,10 @@ struct Touched {
 
 class StateChange {
  public:
-  // `books`: of the state, which outlive it; null = the pool's account is of no interest.
-  StateChange(ClusterState& state, Instant at, PoolBooks* books = nullptr) : state_(state), at_(at), books_(books) {}
+  // `books` and `dues`: of the state, which outlive it; null = the pool's account is of no interest, and what budgets
+  // are due next is looked for among all.
+  StateChange(ClusterState& state, Instant at, PoolBooks* books = nullptr, BudgetDues* dues = nullptr)
+      : state_(state), at_(at), books_(books), dues_(dues) {}
 
   [[nodiscard]] ClusterState& state() { return state_; }
   [[nodiscard]] Instant at() const { return at_; }
@@ -45,6 +48,10 @@ class StateChange {
   void advance_time();
   // Jobs that were written to count in the budgets again with what they hold now. Once, after all else.
   void settle_budgets();
+  // Accounts of budgets have changed, or are about to, beside those that the jobs count in that are written to.
+  void budgets_changed() { budgets_changed_ = true; }
+  // Requires: no job has been written to.
+  [[nodiscard]] std::optional<Instant> next_budget_due() const;
   // Slots have changed hands, or jobs wait for them, since then. After all that is of that moment.
   void settle_pool(Instant at);
 
@@ -97,11 +104,13 @@ class StateChange {
   ClusterState& state_;
   Instant at_;
   PoolBooks* books_;
+  BudgetDues* dues_;
   std::optional<DecisionId> decision_;
   Touched touched_;
   IdSet<JobId> charged_;
   IdSet<NodeId> written_nodes_;
   bool time_passes_ = false;
+  bool budgets_changed_ = false;
   std::vector<Event> events_;
 };
 

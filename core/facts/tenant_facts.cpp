@@ -208,7 +208,7 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   state.tenant_uses = uses_kept(state, next);
   state.tenants = std::move(next);
   state.tenant_jobs = count_jobs(state, *state.tenants);
-  std::erase_if(state.plan.tenants, [&](const auto& plan) { return state.tenants->find(plan.first) == nullptr; });
+  state.plan.tenants.erase_if([&](const auto& plan) { return state.tenants->find(plan.first) == nullptr; });
   if (fact.tree.empty()) state.plan.loans_counted.reset();
   std::vector<std::string> names;
   names.reserve(fact.tree.tenants.size());

@@ -270,8 +270,9 @@ namespace {
 void keep_whole_groups(StateChange& change, const Job& job, Transition& transition) {
   const std::vector<WorkerId> before =
       std::exchange(transition.joining_workers, in_whole_groups(change.state(), job, transition.joining_workers));
+  const IdSet<WorkerId> kept(transition.joining_workers.begin(), transition.joining_workers.end());
   for (const WorkerId id : before) {
-    if (!contains(transition.joining_workers, id)) mark_leaving(change, id, std::nullopt);
+    if (!kept.contains(id)) mark_leaving(change, id, std::nullopt);
   }
 }
 

@@ -79,6 +79,12 @@ std::optional<Instant> reaches_at(const BudgetAccount& account, Money amount) {
   return Instant::from_micros(static_cast<std::int64_t>(at));
 }
 
+std::optional<Instant> next_threshold_at(const BudgetAccount& account) {
+  const auto& thresholds = account.budget.thresholds;
+  if (account.reached == thresholds.size()) return std::nullopt;
+  return reaches_at(account, amount_of(account.budget, thresholds[account.reached]));
+}
+
 std::optional<BudgetThreshold> in_force(const BudgetAccount& account) {
   std::optional<BudgetThreshold> strongest;
   for (std::size_t i = 0; i < account.reached; ++i) {

@@ -7,13 +7,13 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/money.hpp"
 #include "base/result.hpp"
+#include "base/shared_map.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::core {
@@ -68,12 +68,14 @@ struct BudgetAccount {
   std::size_t reached = 0;          // so many thresholds
   bool operator==(const BudgetAccount&) const = default;
 };
-using BudgetAccounts = std::map<std::string, BudgetAccount>;  // of tenants with a budget
+using BudgetAccounts = SharedMap<std::string, BudgetAccount>;  // of tenants with a budget
 
 // Nothing if that has been counted already.
 void count_until(BudgetAccount& account, Instant until);
 // When so much will have been spent if the rate stays; at once if it has been. None: never.
 [[nodiscard]] std::optional<Instant> reaches_at(const BudgetAccount& account, Money amount);
+// When its next threshold is reached, if the rate stays. None: never, or all are.
+[[nodiscard]] std::optional<Instant> next_threshold_at(const BudgetAccount& account);
 // Of the thresholds that are reached, the one with the strongest action; none while they only warn.
 [[nodiscard]] std::optional<BudgetThreshold> in_force(const BudgetAccount& account);
 

@@ -13,6 +13,7 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/price_list.hpp"
+#include "base/shared_map.hpp"
 
 namespace tidepool::core {
 
@@ -25,7 +26,7 @@ struct ListedPrice {
 struct Prices {
   PriceList list;
   std::optional<std::int64_t> next_change_us;  // since 1970, UTC: when a price of the list is another one
-  std::map<NodeId, ListedPrice> nodes;         // those whose price a rule sets, and likewise pools by name
+  SharedMap<NodeId, ListedPrice> nodes;        // those whose price a rule sets, and likewise pools by name
   std::map<std::string, ListedPrice> pools;
   bool operator==(const Prices&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -166,8 +167,9 @@ GangRequest gang_beside_members(const ClusterState& state, const Job& job, int w
   GangRequest gang{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
   for (const auto& [node, members] : nodes_of(state, job.membership.members)) gang.prefer.insert(node);
   if (!is_arranged(job.spec)) return gang;
+  const IdSet<WorkerId> leaves(leaving.begin(), leaving.end());
   for (const WorkerId id : job.membership.members) {
-    const Worker* worker = contains(leaving, id) ? nullptr : state.find_worker(id);
+    const Worker* worker = leaves.contains(id) ? nullptr : state.find_worker(id);
     if (worker != nullptr) gang.stay.push_back(worker->node);
   }
   return gang;

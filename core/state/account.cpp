@@ -12,11 +12,12 @@
 namespace tidepool::core {
 namespace {
 
-// Calls `change` with the accounts of the job's tenant and of those above it.
+// Calls `change` with the accounts of the job's tenant and of those above it, and with what the job costs an hour.
 void for_budgets(ClusterState& state, const Job& job, auto&& change) {
   if (state.budgets.empty()) return;
+  const Money rate = price_per_hour(state, job);
   for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
-    if (const auto account = state.budgets.find(tenant->name); account != state.budgets.end()) change(account->second);
+    if (BudgetAccount* account = state.budgets.edit_if_there(tenant->name)) change(*account, rate);
   }
 }
 
@@ -111,14 +112,14 @@ int slots_in_use(const ClusterState& state, const Job& job) {
 }
 
 void leave_budgets(ClusterState& state, const Job& job, Instant at) {
-  for_budgets(state, job, [&](BudgetAccount& account) {
+  for_budgets(state, job, [&](BudgetAccount& account, Money rate) {
     count_until(account, at);
-    account.rate = account.rate - price_per_hour(state, job);
+    account.rate = account.rate - rate;
   });
 }
 
 void join_budgets(ClusterState& state, const Job& job) {
-  for_budgets(state, job, [&](BudgetAccount& account) { account.rate += price_per_hour(state, job); });
+  for_budgets(state, job, [](BudgetAccount& account, Money rate) { account.rate += rate; });
 }
 
 Money price_per_hour(const ClusterState& state, const Job& job) {

@@ -137,6 +137,10 @@ Broken prices_break(const ClusterState& state) {
     const auto by_rule = price_by(price_source(prices.list, node, of_node), utc_us(state, state.now));
     const Money price = by_rule ? by_rule->price : own_price(state, node);
     if (node.price_per_slot_hour != price) return broken("PricesFollowTheList", id.text());
+    const auto listed = prices.nodes.find(id);
+    const bool is_listed = listed != prices.nodes.end();
+    const bool names_it = by_rule ? is_listed && listed->second.rule == by_rule->rule->name : !is_listed;
+    if (!names_it) return broken("PricesNameTheirRule", id.text());
   }
   return std::nullopt;
 }

@@ -208,12 +208,12 @@ struct ClusterPlan {
   std::optional<Instant> wake;  // the policy asked to plan again then
   std::string error;            // why its newest answer was dropped; empty = it was not
   // Of leaves that have jobs, where tenants share the pool; and up to when their loans were counted.
-  std::map<std::string, TenantPlan> tenants;
+  TenantPlans tenants;
   std::optional<Instant> loans_counted;
 };
 
 // All of it. Copies share what they hold until one of them changes it (copy on write), so that a picture for readers
-// costs a pointer for every 16 jobs, workers or nodes.
+// costs a pointer for every 16 jobs, workers, nodes or tenants.
 struct ClusterState {
   Instant now;  // time of the newest fact
   SharedIdTable<NodeId, Node> nodes;

@@ -15,9 +15,9 @@ void add_job(TenantJobs& jobs, const TenantsByName& tree, const std::string& lea
 
 void remove_job(TenantJobs& jobs, const TenantsByName& tree, const std::string& leaf) {
   for (const Tenant* tenant : tree.path_to(leaf)) {
-    const auto counted = jobs.find(tenant->name);
-    TP_CHECK(counted != jobs.end(), "a job that ends was counted for its tenants");
-    if (--counted->second == 0) jobs.erase(counted);
+    int* counted = jobs.edit_if_there(tenant->name);
+    TP_CHECK(counted != nullptr, "a job that ends was counted for its tenants");
+    if (--*counted == 0) jobs.erase(tenant->name);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/money.hpp"
 #include "base/result.hpp"
+#include "base/shared_map.hpp"
 #include "base/shared_value.hpp"
 #include "base/time.hpp"
 #include "core/money/budget.hpp"
@@ -129,9 +130,9 @@ struct TenantUse {
   Money cost;
   bool operator==(const TenantUse&) const = default;
 };
-using TenantUses = std::map<std::string, TenantUse>;  // a tenant's sum is its own and those below it
+using TenantUses = SharedMap<std::string, TenantUse>;  // a tenant's sum is its own and those below it
 // Of each tenant that has some: jobs of it and of tenants below it.
-using TenantJobs = std::map<std::string, int>;
+using TenantJobs = SharedMap<std::string, int>;
 
 // What the newest plan found of a leaf, and what that plan rests on.
 struct TenantPlan {
@@ -152,5 +153,6 @@ struct TenantPlan {
   [[nodiscard]] int wanted_in_all() const { return satisfied ? wanted + lacks_slots : wanted; }
   bool operator==(const TenantPlan&) const = default;
 };
+using TenantPlans = SharedMap<std::string, TenantPlan>;
 
 }  // namespace tidepool::core

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "core/state/membership.hpp"
+#include "base/id_set.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
@@ -27,8 +27,9 @@ std::vector<Workers> groups_of(const Job& job) {
 Workers with_groups(const Job& job, const Workers& members) {
   if (!has_groups(job.spec)) return members;
   Workers all;
+  const IdSet<WorkerId> named(members.begin(), members.end());
   for (const Workers& group : groups_of(job)) {
-    const bool is_named = std::any_of(group.begin(), group.end(), [&](WorkerId id) { return contains(members, id); });
+    const bool is_named = std::any_of(group.begin(), group.end(), [&](WorkerId id) { return named.contains(id); });
     if (is_named) all.insert(all.end(), group.begin(), group.end());
   }
   return all;
@@ -42,14 +43,16 @@ Workers in_whole_groups(const ClusterState& state, const Job& job, const Workers
   if (!has_groups(job.spec)) return workers;
   const auto each = static_cast<std::size_t>(job.spec.elastic.group);
   Workers whole;
+  const IdSet<WorkerId> there(workers.begin(), workers.end());
   for (const Workers& group : groups_of(job)) {
-    const bool is_there = std::all_of(group.begin(), group.end(), [&](WorkerId id) { return contains(workers, id); });
+    const bool is_there = std::all_of(group.begin(), group.end(), [&](WorkerId id) { return there.contains(id); });
     if (is_there && group.size() == each) whole.insert(whole.end(), group.begin(), group.end());
   }
+  const IdSet<WorkerId> in_groups(whole.begin(), whole.end());
   std::map<std::string, Workers> left_in;
   for (const WorkerId id : workers) {
     const Node& node = *state.find_node(state.find_worker(id)->node);
-    if (!contains(whole, id)) left_in[domain_of(node, job.spec.placement.key)].push_back(id);
+    if (!in_groups.contains(id)) left_in[domain_of(node, job.spec.placement.key)].push_back(id);
   }
   for (auto& [domain, left] : left_in) {
     left.resize(left.size() / each * each);

@@ -59,9 +59,7 @@ class PlanCheck {
     if (leaving_workers.empty() || leaving_workers.size() != intent.leaving_workers.size()) {
       return breaks("LeavingWorkersAreMembers", job.id.text() + " names no leaving worker, or one twice");
     }
-    for (const WorkerId id : leaving_workers) {
-      if (!contains(job.membership.members, id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
-    }
+    TP_TRY(are_members(job, leaving_workers));
     TP_TRY(whole_groups(job, intent.leaving_workers));
     leaving_workers_[job.id] = intent.leaving_workers;
     return size_allowed(job, job.size() - static_cast<int>(leaving_workers.size()));
@@ -84,9 +82,7 @@ class PlanCheck {
     if (leaving.empty() || leaving.size() != intent.leaving_workers.size()) {
       return breaks("LeavingWorkersAreMembers", name + " names no leaving worker, or one twice");
     }
-    for (const WorkerId id : leaving) {
-      if (!contains(job.membership.members, id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
-    }
+    TP_TRY(are_members(job, leaving));
     TP_TRY(whole_groups(job, intent.leaving_workers));
     const int more = static_cast<int>(intent.joining_workers.size()) - static_cast<int>(leaving.size());
     if (more < 0) return breaks("SizeIsAllowed", name + " would be smaller");
@@ -121,8 +117,13 @@ class PlanCheck {
     if (job.recovery.moving) return breaks("StateComesFirst", job.id.text() + " would start while its state moves");
     const IdSet<WorkerId> distinct(intent.members.begin(), intent.members.end());
     if (distinct.size() != intent.members.size()) return breaks("MemberHasOneRank", job.id.text());
+    const IdSet<WorkerId> members(job.membership.members.begin(), job.membership.members.end());
+    const Transition* transition = job.phase.transition();
+    const auto joining = transition == nullptr ? std::vector<WorkerId>() : transition->joining_workers;
+    const IdSet<WorkerId> joins(joining.begin(), joining.end());
     for (const WorkerId id : intent.members) {
-      if (!can_step(job, id)) return breaks("MembersCanStep", id.text() + " cannot step in " + job.id.text());
+      if (!can_step(job, id, members.contains(id), joins.contains(id)))
+        return breaks("MembersCanStep", id.text() + " cannot step in " + job.id.text());
     }
     const auto size = static_cast<int>(intent.members.size());
     if (size % job.spec.elastic.group != 0) return splits_a_group(job, size);
@@ -216,9 +217,10 @@ class PlanCheck {
                       const std::vector<WorkerId>& leaving) {
     TP_TRY(of_one_type(job, joining, leaving));
     GangChange change{.job = job, .join = {}};
+    const IdSet<WorkerId> leaves(leaving.begin(), leaving.end());
     for (const WorkerPlacement& placement : joining) change.join.push_back(placement.node);
     for (const WorkerId id : job.membership.members) {
-      const Worker* worker = contains(leaving, id) ? nullptr : state_.find_worker(id);
+      const Worker* worker = leaves.contains(id) ? nullptr : state_.find_worker(id);
       if (worker != nullptr) change.stay.push_back(worker->node);
     }
     for (const GangRule& rule : gang_rules()) {
@@ -237,10 +239,11 @@ class PlanCheck {
       const Node* node = state_.find_node(id);
       return node == nullptr ? std::string() : node->slot_type;
     };
+    const IdSet<WorkerId> leaves(leaving.begin(), leaving.end());
     std::set<std::string> held;
     for (const WorkerId id : job.membership.members) {
       const Worker* worker = state_.find_worker(id);
-      if (worker != nullptr && !contains(leaving, id)) held.insert(type_of(worker->node));
+      if (worker != nullptr && !leaves.contains(id)) held.insert(type_of(worker->node));
     }
     std::set<std::string> joined;
     for (const WorkerPlacement& placement : joining) joined.insert(type_of(placement.node));
@@ -296,19 +299,26 @@ class PlanCheck {
     return ok_status();
   }
 
-  [[nodiscard]] bool can_step(const Job& job, WorkerId id) const {
+  [[nodiscard]] static Status are_members(const Job& job, const IdSet<WorkerId>& workers) {
+    const IdSet<WorkerId> members(job.membership.members.begin(), job.membership.members.end());
+    for (const WorkerId id : workers) {
+      if (!members.contains(id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] bool can_step(const Job& job, WorkerId id, bool is_member, bool joins) const {
     const Worker* worker = state_.find_worker(id);
     if (worker == nullptr || worker->job != job.id || worker->is_gone()) return false;
-    if (contains(job.membership.members, id)) return worker->phase == WorkerPhase::kMember;
-    return worker->phase == WorkerPhase::kReady && job.phase.transition() &&
-           contains(job.phase.transition()->joining_workers, id);
+    return is_member ? worker->phase == WorkerPhase::kMember : worker->phase == WorkerPhase::kReady && joins;
   }
 
   [[nodiscard]] Status leaving_workers_stay_out(const Job& job, const SwitchIntent& intent) const {
     const auto found = leaving_workers_.find(job.id);
     if (found == leaving_workers_.end()) return ok_status();
+    const IdSet<WorkerId> members(intent.members.begin(), intent.members.end());
     for (const WorkerId id : found->second) {
-      if (contains(intent.members, id)) return breaks("LeaversLeave", id.text() + " is told to leave and to stay");
+      if (members.contains(id)) return breaks("LeaversLeave", id.text() + " is told to leave and to stay");
     }
     return ok_status();
   }

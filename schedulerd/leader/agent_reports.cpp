@@ -92,7 +92,7 @@ void take_loss(const AgentLostItem& item, TurnBatch& batch) {
   const bool is_given_back = batch.state().pools.gives_back(node);
   if (!is_given_back) batch.note(NodeLostNote{node, item.node, item.why});
   (void)batch.learn(core::NodeLost{node, item.why, is_given_back, item.stopped});
-  newest.forget_workers_of(node, batch.state());
+  newest.forget_workers_of(node);
 }
 
 void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {

@@ -52,6 +52,7 @@ Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, Tur
   remove_given_back(batch);
   const auto due = engine_.next_due();
   if (batch.changed() || more_to_decide_ || (due && *due <= now)) decide(batch, times);
+  newest_.forget_lost(state());
   TurnResult result = batch.take();
   result.policy_request = open_policy_request(std::max(now, state().now));
   return result;

@@ -1,6 +1,7 @@
 #include "schedulerd/leader/newest_measurements.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace tidepool::leader {
 
@@ -32,7 +33,7 @@ std::optional<MetricRow> NewestMeasurements::add(const core::StepsMeasured& step
   const auto ranks = static_cast<int>(steps.compute_us.size() / static_cast<std::size_t>(steps.steps));
   MetricPoint point = metric_of(steps, ranks > 0 ? ranks : job.size(), now);
   // A report may come after its job's end; nothing would take its measurement out again.
-  if (!core::is_final(job.state())) jobs_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
+  if (!core::is_final(job.state())) jobs_[job.id] = {point.samples_per_second, point.step_ms};
   if (steps.generation == job.membership.generation && point.compute_ms.size() == job.membership.members.size()) {
     for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank) {
       // One that has ended stands here until the next switch; nothing would take its measurement out again.
@@ -43,11 +44,15 @@ std::optional<MetricRow> NewestMeasurements::add(const core::StepsMeasured& step
   return MetricRow{job.id, std::move(point)};
 }
 
-void NewestMeasurements::forget_workers_of(NodeId node, const core::ClusterState& state) {
-  std::erase_if(compute_ms_, [&](const auto& entry) {
-    const core::Worker* worker = state.find_worker(entry.first);
-    return worker == nullptr || worker->node == node;
-  });
+void NewestMeasurements::forget_lost(const core::ClusterState& state) {
+  if (lost_.empty()) return;
+  std::vector<WorkerId> gone;
+  for (const auto& [id, compute_ms] : compute_ms_) {
+    const core::Worker* worker = state.find_worker(id);
+    if (worker == nullptr || lost_.contains(worker->node)) gone.push_back(id);
+  }
+  for (const WorkerId id : gone) compute_ms_.erase(id);
+  lost_.clear();
 }
 
 }  // namespace tidepool::leader

@@ -134,7 +134,7 @@ Status revoke_node(const RevokeNode& wanted, TurnBatch& batch) {
   const NodeId node = batch.leader().engine.node_id_for(wanted.node);
   if (batch.state().find_node(node) != nullptr) {
     TP_TRY(batch.learn(core::NodeLost{node, why}));
-    batch.leader().newest.forget_workers_of(node, batch.state());
+    batch.leader().newest.forget_workers_of(node);
   }
   batch.order(NodeExpulsion{wanted.node, why + again(wanted.node)});
   return ok_status();

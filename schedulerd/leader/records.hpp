@@ -31,7 +31,7 @@ struct MetricPoint {
 struct LatestMetrics {
   double samples_per_second = 0;
   double step_ms = 0;
-  std::vector<double> compute_ms;  // by rank, mean of the last report
+  bool operator==(const LatestMetrics&) const = default;
 };
 
 struct TokenRecord {

@@ -115,7 +115,7 @@ std::shared_ptr<Told> listen_to_budgets(SimSetup& setup) {
 
 // The first promise of the books that is broken, in words.
 std::optional<std::string> broken_books(const SimResult& result) {
-  std::map<std::string, core::TenantUse> sums;
+  core::TenantUses sums;
   for (const auto& [id, job] : result.jobs) {
     sums[job->spec.tenant].slot_time = sums[job->spec.tenant].slot_time + job->account.slot_time;
     sums[job->spec.tenant].cost = sums[job->spec.tenant].cost + job->account.cost;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/id_set.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/shares.hpp"
@@ -71,9 +72,10 @@ void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
 
 // The slow worker among those that left; none: they left for another reason.
 WorkerId slow_among(const ClusterState& state, const std::vector<WorkerId>& left, const std::vector<WorkerId>& came) {
+  const IdSet<WorkerId> gone(left.begin(), left.end());
   for (const WorkerId id : came) {
     const Worker* next = state.find_worker(id);
-    if (next != nullptr && contains(left, next->replaced)) return next->replaced;
+    if (next != nullptr && next->replaced && gone.contains(next->replaced)) return next->replaced;
   }
   return {};
 }

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/id_table.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -57,8 +58,8 @@ struct WallClock {
 struct Published {
   core::ClusterState state;
   EventSeq as_of_seq = 0;
-  std::map<JobId, LatestMetrics> latest_metrics;
-  std::map<WorkerId, double> compute_ms;
+  SharedIdTable<JobId, LatestMetrics> latest_metrics;
+  SharedIdTable<WorkerId, double> compute_ms;
   WallClock clock;
   Instant now;
   std::string active_policy;  // the daemon's own; a policy file that decides in its place is in the state

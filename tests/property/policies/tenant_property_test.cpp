@@ -271,7 +271,7 @@ TEST_CASE("what tenants have used is what their jobs' accounts add up to, to the
       // Planted: an account that is off by the least there is.
       core::ClusterState wrong = world.state();
       if (wrong.tenant_uses.empty()) continue;
-      core::TenantUse& use = wrong.tenant_uses.begin()->second;
+      core::TenantUse& use = wrong.tenant_uses.edit(wrong.tenant_uses.begin()->first);
       const bool is_time = rng.chance(0.5);
       if (is_time) use.slot_time = use.slot_time + Duration::micros(1);
       if (!is_time) use.cost = use.cost + Money::micros(1);

@@ -3,6 +3,7 @@
 
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
+#include "core/facts/budget_dues.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/money/budget.hpp"
 #include "core/state/account.hpp"
@@ -107,19 +108,59 @@ TEST_CASE(
   tree.tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}};
   const core::TenantsByName by_name(std::move(tree));
   core::BudgetAccounts accounts = {{"lab", account(0)}, {"vision", account(0)}};
-  for (auto& [tenant, each] : accounts) {
+  accounts.edit_all([](const std::string&, core::BudgetAccount& each) {
     each.reached = 1;
     each.window_ends_us = kDay_us;
-  }
+  });
   const auto holder = [&] { return core::hold_of(by_name, accounts, "vision", true).value().tenant; };
   CHECK(holder() == "lab");
-  accounts.at("vision").window_ends_us = 7 * kDay_us;
+  accounts.edit("vision").window_ends_us = 7 * kDay_us;
   CHECK(holder() == "vision");
   CHECK(core::hold_of(by_name, accounts, "vision", true)->window_ends_us == 7 * kDay_us);
-  accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kStop;
+  accounts.edit("lab").budget.thresholds[0].action = core::BudgetAction::kStop;
   CHECK(holder() == "lab");
-  accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kShrink;
+  accounts.edit("lab").budget.thresholds[0].action = core::BudgetAction::kShrink;
   CHECK(holder() == "vision");
+}
+
+TEST_CASE("the budget that is due next is the first of all, whatever accounts change, come and go") {
+  for_each_seed("budget dues", 20, [](std::uint64_t, Rng& rng) {
+    core::ClusterState state;
+    state.utc_us_at_zero = rng.between(0, kDay_us);
+    core::BudgetDues dues;
+    for (int i = 0; i < 500; ++i) {
+      const std::string tenant = "t" + std::to_string(rng.below(40));
+      if (rng.chance(0.2)) {
+        (void)state.budgets.erase(tenant);
+      } else {
+        core::BudgetAccount& each = state.budgets[tenant];
+        each = account(rng.chance(0.3) ? 0 : rng.between(1, 9'000'000));
+        each.reached = static_cast<std::size_t>(rng.between(0, 1));
+        each.spent = Money::micros(rng.between(0, 1'500'000));
+        each.counted_until = Instant::from_micros(rng.between(0, kDay_us));
+        each.window_ends_us = rng.between(1, 3) * kDay_us;
+      }
+      dues.follow(state.budgets, tenant);
+      if (rng.chance(0.02)) state.utc_us_at_zero = rng.between(0, kDay_us);
+      REQUIRE(dues.next(state) == core::next_budget_due(state));
+      if (rng.chance(0.01)) REQUIRE(core::BudgetDues(state.budgets).next(state) == core::next_budget_due(state));
+    }
+  });
+}
+
+TEST_CASE("a copy of a state shares what it keeps of tenants, and keeps it as it was") {
+  core::ClusterState state;
+  state.budgets.emplace("lab", account(1));
+  state.tenant_uses["lab"].cost = Money::micros(5);
+  state.tenant_jobs["lab"] = 1;
+  state.plan.tenants["lab"].entitled = 2;
+  const core::ClusterState picture = state;
+  CHECK(&*picture.budgets.find("lab") == &*state.budgets.find("lab"));
+  CHECK(&*picture.tenant_uses.find("lab") == &*state.tenant_uses.find("lab"));
+  CHECK(&*picture.tenant_jobs.find("lab") == &*state.tenant_jobs.find("lab"));
+  CHECK(&*picture.plan.tenants.find("lab") == &*state.plan.tenants.find("lab"));
+  state.budgets.edit("lab").spent = Money::micros(9);
+  CHECK(picture.budgets.at("lab").spent == Money());
 }
 
 TEST_CASE("a job that cannot be stopped is held by the budget that is renewed last, though another stops the others") {
@@ -127,11 +168,11 @@ TEST_CASE("a job that cannot be stopped is held by the budget that is renewed la
   tree.tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}};
   const core::TenantsByName by_name(std::move(tree));
   core::BudgetAccounts accounts = {{"lab", account(0)}, {"vision", account(0)}};
-  for (auto& [tenant, each] : accounts) each.reached = 1;
-  accounts.at("lab").budget.thresholds[0].action = core::BudgetAction::kPause;
-  accounts.at("lab").window_ends_us = 30 * kDay_us;
-  accounts.at("vision").budget.thresholds[0].action = core::BudgetAction::kStop;
-  accounts.at("vision").window_ends_us = kDay_us;
+  accounts.edit_all([](const std::string&, core::BudgetAccount& each) { each.reached = 1; });
+  accounts.edit("lab").budget.thresholds[0].action = core::BudgetAction::kPause;
+  accounts.edit("lab").window_ends_us = 30 * kDay_us;
+  accounts.edit("vision").budget.thresholds[0].action = core::BudgetAction::kStop;
+  accounts.edit("vision").window_ends_us = kDay_us;
   const auto stopped = core::hold_of(by_name, accounts, "vision", true);
   CHECK(stopped->tenant == "vision");
   CHECK(stopped->action == core::BudgetAction::kStop);
@@ -140,7 +181,7 @@ TEST_CASE("a job that cannot be stopped is held by the budget that is renewed la
   CHECK(waits->action == core::BudgetAction::kPause);
   CHECK(waits->window_ends_us == 30 * kDay_us);
   // A stop that is renewed last is a pause for it.
-  accounts.at("vision").window_ends_us = 31 * kDay_us;
+  accounts.edit("vision").window_ends_us = 31 * kDay_us;
   CHECK(core::hold_of(by_name, accounts, "vision", false)->tenant == "vision");
   CHECK(core::hold_of(by_name, accounts, "vision", false)->action == core::BudgetAction::kPause);
 }

@@ -1,6 +1,7 @@
 // Nodes that fail again and again, and get no workers until they have been steady for a while.
 #include <catch2/catch.hpp>
 
+#include "base/rng.hpp"
 #include "core/explain/explain.hpp"
 #include "core/words/sentence.hpp"
 #include "core/words/unblock.hpp"
@@ -231,6 +232,35 @@ TEST_CASE("a node whose agent can start nothing is left after a few tries, and n
   const NodeId other = story.node(1, "b");
   story.decide();
   CHECK(story.worker(story.job(job).membership.workers.front()).node == other);
+}
+
+TEST_CASE("however nodes fail, close and come back between two decisions, an engine made anew knows no more of them") {
+  Rng rng(3);
+  Story story;
+  damp(story);
+  std::vector<NodeId> nodes;
+  for (const char* name : {"a", "b", "c", "d"}) nodes.push_back(story.node(2, name));
+  const auto knows_all = [&] {
+    const core::Engine anew(plain_parts(std::make_shared<WishPolicy::Wishes>()), story.state());
+    return anew.clock_due() == story.engine().clock_due();
+  };
+  int due = 0;
+  for (int i = 0; i < 200; ++i) {
+    const NodeId node = nodes[rng.below(nodes.size())];
+    if (rng.chance(0.5)) flap(story, node);
+    if (rng.chance(0.1)) story.learn(core::NodeFaultsCleared{node});
+    if (rng.chance(0.2)) story.learn(core::NodeCordonChanged{node, rng.chance(0.5)});
+    if (rng.chance(0.3)) story.pass(kMinute * rng.between(1, 4));
+    REQUIRE(knows_all());
+    due += story.engine().clock_due() ? 1 : 0;
+    if (rng.chance(0.3)) story.decide();
+  }
+  CHECK(due > 20);
+  for (int loss = 0; loss < 3; ++loss) flap(story, nodes[0]);
+  story.learn(core::NodeLost{nodes[0], "no heartbeat"});
+  story.learn(core::NodeRemoved{nodes[0]});
+  CHECK(knows_all());
+  story.decide();
 }
 
 TEST_CASE("faults outlive a restart, and states of before have none") {

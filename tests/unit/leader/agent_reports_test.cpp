@@ -131,6 +131,27 @@ TEST_CASE("what members say becomes facts, measurements and what the others are 
   CHECK(messages<api::ToWorkerOrder>(back).size() == 2);
 }
 
+TEST_CASE("a copy of the newest measurements for readers costs none of them, and keeps them as they were") {
+  Daemon daemon;
+  daemon.start();
+  (void)daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1});
+  (void)daemon.say(WorkerId(1), steps());
+  const auto jobs = daemon.turn.newest().jobs();
+  const auto compute_ms = daemon.turn.newest().compute_ms();
+  int copied = 0;
+  const auto count = [&](auto) { ++copied; };
+  SharedIdTable<JobId, LatestMetrics>::for_each_unshared(jobs, daemon.turn.newest().jobs(), count);
+  SharedIdTable<WorkerId, double>::for_each_unshared(compute_ms, daemon.turn.newest().compute_ms(), count);
+  CHECK(copied == 0);
+  auto next = steps();
+  next.last_step = 2;
+  next.samples_total = 128;
+  next.compute_us[1] = 35'000;
+  (void)daemon.say(WorkerId(1), next);
+  CHECK(compute_ms.at(WorkerId(2)) == Approx(30));
+  CHECK(daemon.turn.newest().compute_ms().at(WorkerId(2)) == Approx(35));
+}
+
 TEST_CASE("a late report of one who still runs brings no measurement of one who has ended") {
   Daemon daemon;
   daemon.start();

@@ -1,8 +1,11 @@
 // Prices that operators list: the microsecond at which one changes, what is charged, and what goes by it: caps,
 // budgets, pools.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "base/accrual.hpp"
+#include "base/rng.hpp"
 #include "core/engine/engine.hpp"
 #include "core/explain/explain.hpp"
 #include "core/state/account.hpp"
@@ -45,6 +48,37 @@ struct PricedPool : SharedPool {
 };
 
 }  // namespace
+
+TEST_CASE("pricing nodes one by one, as they come, change and go, comes to what pricing all of them does") {
+  Rng rng(5);
+  PricedPool pool;
+  Story& story = pool.story;
+  pool.list({{{.name = "racks", .labels = {{"rack", "r1"}}, .entries = {{.price = Money::micros(3'000'000)}}},
+              {.name = "fast", .slot_type = "fast", .entries = {{.price = Money::micros(5'000'000)}}}}});
+  std::size_t listed = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "x" + std::to_string(rng.below(6));
+    const NodeId id = story.engine().node_id_for(name);
+    const bool is_known = story.state().find_node(id) != nullptr;
+    if (!is_known || rng.chance(0.4)) {
+      const Money own = Money::micros(rng.between(1, 3) * 1'000'000);
+      story.learn(core::NodeJoined{id, name, 2, rng.chance(0.3) ? "fast" : "cpu", own, {}});
+    } else if (rng.chance(0.7)) {
+      const auto rack = rng.chance(0.3) ? std::nullopt : std::optional<std::string>(rng.chance(0.5) ? "r1" : "r2");
+      story.learn(core::NodeLabelled{id, {{"rack", rack}}});
+    } else {
+      story.learn(core::NodeLost{id, "no heartbeat"});
+    }
+    const core::ClusterState before = story.state();
+    story.learn(core::UtcSet{before.utc_us_at_zero});  // prices all nodes
+    REQUIRE(*story.state().prices == *before.prices);
+    for (const auto& [node, found] : story.state().nodes) {
+      REQUIRE(found.price_per_slot_hour == before.find_node(node)->price_per_slot_hour);
+    }
+    listed = std::max(listed, before.prices->nodes.size());
+  }
+  CHECK(listed >= 3);
+}
 
 TEST_CASE("a price takes effect at its very microsecond, however late a fact tells that it has passed") {
   for (const bool is_late : {false, true}) {
