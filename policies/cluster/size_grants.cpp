@@ -212,12 +212,17 @@ Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, 
     const Weigher weigher(view, chosen, weighing);
     for (std::size_t row = 0; row < view.jobs.size(); ++row) weigher.tell(row, allocation.grants[row]);
   }
-  allocation.order.resize(view.jobs.size());
-  std::iota(allocation.order.begin(), allocation.order.end(), 0);
-  std::sort(allocation.order.begin(), allocation.order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(-chosen[a].size, a) < std::pair(-chosen[b].size, b);
-  });
+  allocation.order = largest_first(allocation.grants);
   return allocation;
+}
+
+std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
+  std::vector<std::size_t> order(grants.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(-grants[a].size, a) < std::pair(-grants[b].size, b);
+  });
+  return order;
 }
 
 std::vector<double> speedup_table(const JobRow& job, int slots_per_node, int most) {

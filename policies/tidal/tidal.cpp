@@ -1,9 +1,9 @@
 #include "policies/tidal/tidal.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "policies/cluster/size_grants.hpp"
 #include "policies/tidal/layout.hpp"
 #include "policies/tidal/promises.hpp"
 #include "policies/tidal/reasons.hpp"
@@ -16,15 +16,6 @@ using cluster::Allocation;
 using cluster::Grant;
 using cluster::JobRow;
 using cluster::View;
-
-std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
-  std::vector<std::size_t> order(grants.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(-grants[a].size, a) < std::pair(-grants[b].size, b);
-  });
-  return order;
-}
 
 // All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to any job.
 Allocation decide(const View& view, const std::vector<int>& promised, const Settings& settings,
@@ -102,7 +93,7 @@ Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
   // On several types no job is promised anything: a plan would have to foresee which type a job will be on.
   Allocation allocation =
       view.types.size() > 1 ? decide_by_type(view, settings_, budget) : decide_alike(view, settings_, budget);
-  allocation.order = largest_first(allocation.grants);
+  allocation.order = cluster::largest_first(allocation.grants);
   return allocation;
 }
 
