@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/type_shares.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/place/node_wait.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/node_constraints.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 #include "policies/tidal/planned_targets.hpp"
 #include "policies/tidal/tidal.hpp"
 

@@ -16,8 +16,8 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/policy.hpp"
-#include "policies/cluster/empty_cluster.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/empty_cluster.hpp"
+#include "policies/engine/engine_rows.hpp"
 #include "policies/tidal/due_times.hpp"
 #include "policies/tidal/gang_cuts.hpp"
 #include "policies/tidal/market_state.hpp"

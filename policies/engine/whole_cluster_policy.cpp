@@ -1,4 +1,4 @@
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,9 +7,9 @@
 #include "core/place/node_wait.hpp"
 #include "core/state/job_state.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/engine_rows.hpp"
-#include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/engine_rows.hpp"
+#include "policies/engine/lawful_plan.hpp"
+#include "policies/engine/type_shares.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/id_set.hpp"
 #include "core/decide/policy.hpp"
 #include "policies/cluster/allocation_policy.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/engine_rows.hpp"
 
 namespace tidepool::policies::cluster {
 

@@ -1,4 +1,4 @@
-#include "policies/cluster/lawful_plan.hpp"
+#include "policies/engine/lawful_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
