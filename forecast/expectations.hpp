@@ -12,8 +12,8 @@
 #include "base/id_table.hpp"
 #include "core/state/cluster_state.hpp"
 #include "forecast/known_jobs.hpp"
-#include "policies/cluster/job_speed.hpp"
-#include "policies/cluster/type_ratios.hpp"
+#include "policies/engine/job_speed.hpp"
+#include "policies/engine/type_ratios.hpp"
 
 namespace tidepool::forecast {
 

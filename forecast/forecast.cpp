@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kRoundsMax = 8;                           // of decisions at a time, as in a turn of the daemon
 constexpr Duration kWakeAgain = Duration::millis(100);  // a due time that has come without a change must not stop it
+constexpr std::size_t kSizesMost = 16;                  // that are told of a job
 
 constexpr Duration kNever = Duration::seconds(10 * 365 * 86'400);
 
@@ -187,7 +188,7 @@ class Run {
     const bool by_budget = size < before && !from.taken_for.for_job && job != nullptr && job->hold;
     if (by_budget) from.by_budget = effect_of(*job->hold, now_);
     taken_for_.erase(id);
-    if (told.sizes.size() < limits_.sizes_most) told.sizes.push_back(std::move(from));
+    if (told.sizes.size() < kSizesMost) told.sizes.push_back(std::move(from));
   }
 
   // A smaller size follows, at once or with the next switch.

@@ -28,7 +28,6 @@ struct Limits {
   Duration horizon = Duration::seconds(7 * 86'400);  // likewise
   Duration report_every = Duration::seconds(30);     // as programs report steps
   Duration plan_every = Duration::seconds(300);      // by a policy for the whole cluster, if nothing happens
-  std::size_t sizes_most = 16;                       // that are told of a job
 };
 
 // What a spent budget does to a job that holds slots.

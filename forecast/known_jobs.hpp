@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
-#include "policies/cluster/job_speed.hpp"
-#include "policies/cluster/similar_jobs.hpp"
-#include "policies/cluster/type_ratios.hpp"
+#include "policies/engine/job_speed.hpp"
+#include "policies/engine/similar_jobs.hpp"
+#include "policies/engine/type_ratios.hpp"
 
 namespace tidepool::forecast {
 
@@ -34,7 +34,7 @@ class KnownJobs {
   // Slot-seconds that it still holds: the middle one of what those like it that held more did beyond what it has held
   // by now. Nothing where it has held more than all of them.
   [[nodiscard]] std::optional<double> slot_seconds_left(const core::Job& job) const;
-  // Samples, as the engine's policies expect of a job whose pace was measured (policies/cluster/similar_jobs.hpp).
+  // Samples, as the engine's policies expect of a job whose pace was measured (policies/engine/similar_jobs.hpp).
   [[nodiscard]] std::optional<double> samples_left(const core::Job& job, const policies::cluster::JobSpeed& speed,
                                                    const policies::cluster::TypeRatios& ratios);
 

@@ -1,7 +1,9 @@
-// One row of a table of policies: as an engine runs it, and as replays do, which join it with a place stage.
+// One row of a table of policies: as an engine runs it, and as replays do, which join it with a place stage; and how to
+// make what a row names, seen through its interface.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/decide/policy.hpp"
@@ -33,7 +35,7 @@ struct AllocationPreset {
   std::unique_ptr<const PlaceStage> (*place)();         // null likewise
   Knowledge knowledge;
   Live live = Live::kNo;
-  // As an engine runs it; null: by `policy`, asked about all jobs each time (cluster/whole_cluster_policy.hpp).
+  // As an engine runs it; null: by `policy`, asked about all jobs each time (engine/whole_cluster_policy.hpp).
   std::unique_ptr<const core::Policy> (*in_engine)(std::string_view name) = nullptr;
 };
 
@@ -45,3 +47,18 @@ struct AllocationPreset {
 }
 
 }  // namespace tidepool::policies::cluster
+
+namespace tidepool::policies {
+
+template <class Interface, class Entry>
+std::unique_ptr<const Interface> make_part() {
+  return std::make_unique<const Entry>();
+}
+
+// A rule for single jobs as an engine runs it.
+template <class Rule, core::LineRule kLine>
+std::unique_ptr<const core::Policy> make_rule(std::string_view name) {
+  return std::make_unique<const core::RulePolicy>(std::string(name), std::make_unique<const Rule>(), kLine);
+}
+
+}  // namespace tidepool::policies

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/word_list.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 
 namespace tidepool::policies {
 namespace {

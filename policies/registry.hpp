@@ -16,7 +16,6 @@
 #include "policies/cluster/elastic_tiresias.hpp"
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/tiresias.hpp"
-#include "policies/make_part.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
 #include "policies/preset.hpp"

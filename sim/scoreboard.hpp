@@ -43,9 +43,9 @@ struct Scoreboard {
   double ftf_unfair_fraction = 0;  // share of completed jobs above 1
   std::int64_t deadlines = 0;      // jobs that have one
   std::int64_t deadlines_met = 0;  // of these: completed by then; a declined job has missed it
-  // More than any policy can meet (replay/deadline_bound.hpp); 0 = not computed.
+  // More than any policy can meet (studies/replay/elasticflow/deadline_bound.hpp); 0 = not computed.
   std::int64_t deadlines_bound = 0;
-  // Lower than any policy can get the average completion time (replay/jct_bound.hpp); none = not computed.
+  // Lower than any policy can get the average completion time (studies/replay/jct_bound.hpp); none = not computed.
   std::optional<double> jct_bound_s;
   // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it; none = the
   // policy does not tell.

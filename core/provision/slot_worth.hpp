@@ -1,6 +1,6 @@
 // What slots bring to a job, as a share of what they bring at its smallest size: 1 = as much, 0 = nothing. From what
 // was measured at its sizes; beyond those by the law of scalability that tidal starts with
-// (policies/cluster/job_speed.hpp): s(n) = n / (1 + 0.05 (n - 1)), through the nearest measured size.
+// (policies/engine/job_speed.hpp): s(n) = n / (1 + 0.05 (n - 1)), through the nearest measured size.
 #pragma once
 
 #include "core/state/job.hpp"

@@ -3,7 +3,7 @@
 //
 // Rules. A program is its trainer with its arguments, or its command, in either without the numbers: those differ from
 // run to run (a seed, a rate of learning), while words name what is trained. Where a number does matter, the speeds of
-// kin are off by a factor, which a job's own first measurement puts right (policies/cluster/kin_sizes.hpp).
+// kin are off by a factor, which a job's own first measurement puts right (policies/engine/kin_sizes.hpp).
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,6 @@ struct Grant {
   int type = -1;          // all its slots are of this type, an index into View::types; -1 = of whichever
   bool declined = false;  // it shall never run: admission control. Only for a job that has held nothing yet
   core::Reason reason;
-  RestsOn rests_on = RestsOn::kElse;
   double score = 0;                     // of this size, as those of the sizes that lost
   std::vector<core::Alternative> lost;  // best first
   Mark mark;                            // replaces the job's own

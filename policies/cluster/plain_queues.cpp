@@ -1,10 +1,7 @@
 #include "policies/cluster/plain_queues.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <utility>
 
 #include "policies/cluster/queue_grants.hpp"
 
@@ -13,17 +10,10 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-// Rows by their urgency, least first; equal ones in order of submission.
+// The most urgent first, whose value is least.
 std::vector<std::size_t> queue_by(const std::vector<double>& urgency, core::StepBudget& budget) {
   budget.spend(static_cast<std::int64_t>(urgency.size()));
-  std::vector<std::pair<double, std::size_t>> ranked;
-  ranked.reserve(urgency.size());
-  for (std::size_t row = 0; row < urgency.size(); ++row) ranked.emplace_back(urgency[row], row);
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::size_t> queue;
-  queue.reserve(ranked.size());
-  for (const auto& [value, row] : ranked) queue.push_back(row);
-  return queue;
+  return rows_by(urgency);
 }
 
 }  // namespace

@@ -118,6 +118,14 @@ Line by_arrival(const View& view) {
   return line;
 }
 
+std::vector<std::size_t> rows_by(const std::vector<double>& values) {
+  std::vector<std::size_t> rows(values.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  std::sort(rows.begin(), rows.end(),
+            [&](std::size_t a, std::size_t b) { return std::pair(values[a], a) < std::pair(values[b], b); });
+  return rows;
+}
+
 void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows) {
   if (!view.explained) return;
   const std::vector<QueueState> states(view.jobs.size(), QueueState::kInLine);

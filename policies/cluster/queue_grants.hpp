@@ -34,6 +34,9 @@ struct Line {
 };
 [[nodiscard]] Line by_arrival(const View& view);
 
+// Rows by their values, least first; equal ones in order of submission.
+[[nodiscard]] std::vector<std::size_t> rows_by(const std::vector<double>& values);
+
 // `queue` names every row of view.jobs once. Marks are left as they are.
 [[nodiscard]] Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Overtaking overtaking,
                                         const Line& line = {});

@@ -47,9 +47,7 @@ class Weigher {
 
   void tell(std::size_t row, Grant& grant) const {
     const int size = chosen_[row].size;
-    GrantReason told = told_of(row);
-    grant.reason = std::move(told.reason);
-    grant.rests_on = told.rests_on;
+    grant.reason = told_of(row);
     for (const int other : std::set<int>{0, below(row, size), next_[row], held(row)}) {
       const double more = worth_of(row, other) - worth_of(row, size);
       if (other == size || !std::isfinite(more)) continue;
@@ -133,22 +131,22 @@ class Weigher {
     return by;
   }
 
-  [[nodiscard]] GrantReason told_of(std::size_t row) const {
+  [[nodiscard]] Reason told_of(std::size_t row) const {
     const int size = chosen_[row].size;
     const int from = held(row);
     const int next = next_[row];
     const JobRow& job = view_.jobs[row];
-    if (size == 0) return {not_more(row, next == 0 ? job.size_min : next)};
+    if (size == 0) return not_more(row, next == 0 ? job.size_min : next);
     if (from == 0) {
       reason::Started started{{.size = size}};
       if (const auto by = judged(row, brings(row, 0, size), offered_of(row), 0)) started.by = *by;
-      return {started};
+      return started;
     }
-    if (from != size) return {change(row, {from, size})};
-    if (job.resize_blocked) return {reason::PriceHold{{.size = size}}};
-    if (next == 0) return at_the_top(job, size, free_);
+    if (from != size) return change(row, {from, size});
+    if (job.resize_blocked) return reason::PriceHold{{.size = size}};
+    if (next == 0) return at_the_top(job, size, free_).reason;
     const bool is_weighed = std::isfinite(brings(row, size, next));
-    return {is_weighed && chosen_[row].held_for ? *chosen_[row].held_for : not_more(row, next)};
+    return is_weighed && chosen_[row].held_for ? *chosen_[row].held_for : not_more(row, next);
   }
 
   [[nodiscard]] Reason not_more(std::size_t row, int next) const {
@@ -214,12 +212,17 @@ Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, 
     const Weigher weigher(view, chosen, weighing);
     for (std::size_t row = 0; row < view.jobs.size(); ++row) weigher.tell(row, allocation.grants[row]);
   }
-  allocation.order.resize(view.jobs.size());
-  std::iota(allocation.order.begin(), allocation.order.end(), 0);
-  std::sort(allocation.order.begin(), allocation.order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(-chosen[a].size, a) < std::pair(-chosen[b].size, b);
-  });
+  allocation.order = largest_first(allocation.grants);
   return allocation;
+}
+
+std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
+  std::vector<std::size_t> order(grants.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(-grants[a].size, a) < std::pair(-grants[b].size, b);
+  });
+  return order;
 }
 
 std::vector<double> speedup_table(const JobRow& job, int slots_per_node, int most) {

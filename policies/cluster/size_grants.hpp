@@ -32,6 +32,9 @@ struct Weighing {
 // `chosen`: one per row of view.jobs. Marks are left as they are. `weighing` is asked only where view.explained.
 [[nodiscard]] Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing);
 
+// All rows, those that are granted most first, which is the order of placement.
+[[nodiscard]] std::vector<std::size_t> largest_first(const std::vector<Grant>& grants);
+
 // Why a job that has the largest size that its policy weighs gets no more: it may not, or larger ones are yet to be
 // weighed, or would not pay, or have no room. `free`: slots that no job gets. `with_room`: what is told where these
 // suffice for a larger size that would pay by its throughput; none: that they lie apart.

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "base/check.hpp"
 #include "core/codec/policy_words.hpp"
-#include "policies/host/facts_image.hpp"
+#include "policies/cluster/queue_grants.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -228,17 +227,6 @@ class Reader {
   PolicyFault fault_;
 };
 
-std::vector<std::size_t> rows_by_rank(const Answers& answers) {
-  std::vector<std::pair<double, std::size_t>> ranked;
-  ranked.reserve(answers.rank.size());
-  for (std::size_t row = 0; row < answers.rank.size(); ++row) ranked.emplace_back(answers.rank[row], row);
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::size_t> rows;
-  rows.reserve(ranked.size());
-  for (const auto& [rank, row] : ranked) rows.push_back(row);
-  return rows;
-}
-
 // What the job has whatever the policy says: all it holds while that cannot change, its smallest size once it has
 // started if it may not be preempted.
 int sure_of(const cluster::JobRow& job) {
@@ -319,7 +307,7 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
   const bool whole = !answers.rank.empty() && !answers.sizes.empty();
   TP_CHECK(view.jobs.empty() || whole || !standard.grants.empty(), "a stage that is left out has a stand-in");
   cluster::Allocation allocation{.grants = std::vector<cluster::Grant>(view.jobs.size()),
-                                 .order = answers.rank.empty() ? standard.order : rows_by_rank(answers),
+                                 .order = answers.rank.empty() ? standard.order : cluster::rows_by(answers.rank),
                                  .mark = view.mark};
   int free = view.slots();
   for (const cluster::JobRow& job : view.jobs) free -= sure_of(job);

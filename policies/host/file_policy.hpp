@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 
 namespace tidepool::policies::host {
 

@@ -14,7 +14,7 @@
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "core/engine/engine.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/engine_rows.hpp"
 #include "policies/host/policy_host.hpp"
 
 namespace tidepool::policies::host {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -127,8 +126,7 @@ class Judgement {
         lost.push_back({.size = pair.small, .score = -margin(pair), .reason = forgone});
       }
     }
-    std::sort(lost.begin(), lost.end(),
-              [](const auto& a, const auto& b) { return a.score != b.score ? a.score > b.score : a.size < b.size; });
+    core::sort_best_first(lost);
     constexpr std::size_t kLostMax = 4;
     if (lost.size() > kLostMax) lost.resize(kLostMax);
     return lost;

@@ -5,10 +5,11 @@
 //   utility     U(T(k2)) - U(T(k1)) > cost(k2) - cost(k1)                  when the job has a utility
 //               T(k) = elapsed + W / R(k),  cost(k) = k g P W / R(k)
 //
-// R(k): samples per second at size k; S: scaling.efficiency_threshold; W: remaining samples (core/job_work.hpp); g:
-// slots a worker; P: price of a slot and second; elapsed: since submission, because that is how long the owner has
-// waited. Or, Zhang, Freedman: "Resource Elasticity in Distributed Deep Learning", MLSys 2020, conditions 1 and 2.
-// There the batch is the unit of work; here the sample is, so that sizes with different batches compare.
+// R(k): samples per second at size k; S: scaling.efficiency_threshold; W: remaining samples
+// (core/state/measured/job_work.hpp); g: slots a worker; P: price of a slot and second; elapsed: since submission,
+// because that is how long the owner has waited. Or, Zhang, Freedman: "Resource Elasticity in Distributed Deep
+// Learning", MLSys 2020, conditions 1 and 2. There the batch is the unit of work; here the sample is, so that sizes
+// with different batches compare.
 #pragma once
 
 #include <cstdint>

@@ -5,12 +5,15 @@
 #include <utility>
 
 namespace tidepool::policies::tidal {
-MarketState::MarketState(const SlotPool& pool, const Settings& settings)
-    : settings_(settings),
-      pool_(pool),
-      others_(RemainingWork::kClasses),
-      in_class_(RemainingWork::kClasses),
-      market_(pool.slots) {}
+namespace {
+
+// Where what is left is the work of so many jobs as long as the longest, weights below the level are lifted half way.
+constexpr double kLongJobs = 4;
+
+}  // namespace
+
+MarketState::MarketState(const SlotPool& pool)
+    : pool_(pool), others_(RemainingWork::kClasses), in_class_(RemainingWork::kClasses), market_(pool.slots) {}
 
 void MarketState::set_pool(const SlotPool& pool) {
   const SlotPool before = std::exchange(pool_, pool);
@@ -66,7 +69,7 @@ void MarketState::put(cluster::JobRow job, Instant at, int promised) {
   entry.promised = promised;
   if (is_bound(entry)) bound_[entry.row.priority].insert(id);
   entry.worth.reset();
-  const Length length = length_of(entry.row, settings_);
+  const Length length = length_of(entry.row);
   const RemainingWork::Class remaining_work = RemainingWork::class_of(length.seconds);
   if (!is_known || remaining_work != entry.remaining_work || length.in_turn != entry.in_turn) {
     if (is_known) leave_class(entry);
@@ -91,7 +94,7 @@ void MarketState::leave(JobId job) {
 IdSet<JobId> MarketState::to_be_weighed(Instant now) {
   IdSet<JobId> jobs = std::exchange(put_, {});
   if (std::exchange(classes_moved_, false)) {
-    for (const auto& [at, others] : remaining_work_.others(settings_.long_jobs)) {
+    for (const auto& [at, others] : remaining_work_.others(kLongJobs)) {
       if (std::exchange(others_[at], others) != others) jobs.insert(in_class_[at].begin(), in_class_[at].end());
     }
   }
@@ -109,7 +112,7 @@ Curve MarketState::weigh(Entry& entry, Instant now) const {
   } else {
     SlotPool pool = pool_;
     pool.now = waits_until;
-    entry.worth.emplace(entry.row, pool, others, settings_);
+    entry.worth.emplace(entry.row, pool, others);
   }
   return entry.worth->curve(entry.promised);
 }

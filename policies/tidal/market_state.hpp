@@ -25,7 +25,7 @@ namespace tidepool::policies::tidal {
 
 class MarketState {
  public:
-  explicit MarketState(const SlotPool& pool, const Settings& settings = {});
+  explicit MarketState(const SlotPool& pool);
   MarketState(const MarketState&) = delete;  // worths point into it
   MarketState& operator=(const MarketState&) = delete;
 
@@ -73,7 +73,6 @@ class MarketState {
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;
   [[nodiscard]] IdSet<JobId> to_be_weighed(Instant now);
 
-  Settings settings_;
   SlotPool pool_;
   IdTable<JobId, Entry> entries_;
   RemainingWork remaining_work_;

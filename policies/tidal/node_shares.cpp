@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/type_shares.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -52,7 +52,7 @@ NodeShares::Set& NodeShares::set_for(Kind kind, const Nodes& nodes) {
   Set& set = sets_[{kind, nodes}];
   set.kind = kind;
   set.nodes = nodes;
-  set.market = std::make_unique<MarketState>(SlotPool{}, settings_);
+  set.market = std::make_unique<MarketState>(SlotPool{});
   look_around();
   for (const auto& [id, entry] : entries_) {
     if (is_in(entry, set)) touched_.insert(id);

@@ -41,8 +41,6 @@ class NodeShares {
     kOn,   // it is on slots of their type, and could have been elsewhere
   };
 
-  explicit NodeShares(const Settings& settings) : settings_(settings) {}
-
   // Nodes have come, gone or changed: no job is known any more.
   void reset(const std::vector<NodeSlots>& nodes);
   // Slots that can be shared out beside those of nodes that take jobs: what is held on nodes that take none. Negative:
@@ -129,7 +127,6 @@ class NodeShares {
   static void bid(const Entry& entry, Set& set);
   void sell(Set& set, Instant now, Settled& settled, core::StepBudget& budget) const;
 
-  Settings settings_;
   std::vector<NodeSlots> nodes_;
   std::vector<int> slots_;  // by node, that can be shared out
   std::vector<int> held_;   // of these, by jobs that ask for nodes

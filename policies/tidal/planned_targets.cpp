@@ -7,8 +7,8 @@
 
 #include "core/place/node_wait.hpp"
 #include "core/words/retelling.hpp"
-#include "policies/cluster/size_explorer.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/size_explorer.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {

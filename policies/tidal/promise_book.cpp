@@ -69,7 +69,7 @@ IdSet<JobId> PromiseBook::make_round(const SlotPool& pool) {
   asking.jobs.reserve(entries_.size());
   for (const auto& [id, entry] : entries_) asking.jobs.push_back(&entry.row);
   core::StepBudget budget(kStepsOfRound);
-  const Promises promises = promises_of(asking, settings_, budget);
+  const Promises promises = promises_of(asking, budget);
   IdSet<JobId> changed;
   std::size_t at = 0;
   for (auto& [id, entry] : entries_) {

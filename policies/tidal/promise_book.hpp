@@ -21,8 +21,6 @@ namespace tidepool::policies::tidal {
 
 class PromiseBook {
  public:
-  explicit PromiseBook(const Settings& settings) : settings_(settings) {}
-
   // A job that bids, as of `at` and as the state has it: its mark is that of the newest plan. Replaces what was.
   void put(const cluster::JobRow& row, Instant at);
   void leave(JobId job);
@@ -64,7 +62,6 @@ class PromiseBook {
   [[nodiscard]] IdSet<JobId> make_round(const SlotPool& pool);
   [[nodiscard]] IdSet<JobId> go_by_marks();
 
-  Settings settings_;
   IdTable<JobId, Entry> entries_;  // of jobs with a deadline and known work
   IdTable<JobId, int> kept_;       // slots that the others have whatever is promised
   int kept_slots_ = 0;             // sum

@@ -18,7 +18,9 @@ using cluster::View;
 
 constexpr std::int64_t kSlot = 60;                      // seconds: plans change sizes at its multiples
 constexpr std::int64_t kLatenessMost = 365LL * 86'400;  // seconds; a longer one is not worked out
-constexpr int kToldMost = 32;                           // of how many it is worked out where looks are counted
+// Part of the time to its deadline that a job's plan leaves empty, for changes that cost more than they should.
+constexpr double kDeadlineMargin = 0.02;
+constexpr int kToldMost = 32;  // of how many it is worked out where looks are counted
 
 bool is_accepted(const JobRow& job) {
   return job.mark.level == kAccepted || job.held > Duration() || !job.placement.empty();
@@ -26,8 +28,8 @@ bool is_accepted(const JobRow& job) {
 
 class Planner {
  public:
-  Planner(const Asking& asking, const Settings& settings, core::StepBudget& budget)
-      : asking_(asking), settings_(settings), budget_(budget), room_(std::max(0, asking.room)), looks_(asking.looks) {
+  Planner(const Asking& asking, core::StepBudget& budget)
+      : asking_(asking), budget_(budget), room_(std::max(0, asking.room)), looks_(asking.looks) {
     const std::size_t rows = asking.jobs.size();
     promises_ = {.sizes = std::vector<int>(rows, 0),
                  .accepted = std::vector<bool>(rows, false),
@@ -91,14 +93,14 @@ class Planner {
 
   [[nodiscard]] Demand demand_of(const JobRow& job) const {
     Demand demand;
-    for (const int size : sizes_weighed(job, asking_.pool, settings_)) {
+    for (const int size : sizes_weighed(job, asking_.pool)) {
       const double speed = job.speed->goodput(cluster::packed(size, asking_.pool.slots_per_node));
       const bool faster = demand.levels.empty() || speed > demand.levels.back().speed;
       if (speed > 0 && std::isfinite(speed) && faster) demand.levels.push_back({.size = size, .speed = speed});
     }
     demand.steps_left = std::max(*job.useful_left, 1e-9);
     const double until_s = (*job.deadline - asking_.pool.now).to_seconds() - job.transition.to_seconds();
-    demand.deadline_s = static_cast<std::int64_t>(std::floor(until_s * (1 - settings_.deadline_margin)));
+    demand.deadline_s = static_cast<std::int64_t>(std::floor(until_s * (1 - kDeadlineMargin)));
     return demand;
   }
 
@@ -187,7 +189,7 @@ class Planner {
       const std::int64_t middle = (short_of + enough) / 2;
       (in_time(middle) ? enough : short_of) = middle;
     }
-    return double(enough) / (1 - settings_.deadline_margin);
+    return double(enough) / (1 - kDeadlineMargin);
   }
 
   void promise(std::size_t row) {
@@ -199,7 +201,6 @@ class Planner {
   }
 
   const Asking& asking_;
-  const Settings& settings_;
   core::StepBudget& budget_;
   int room_;  // slots that can be promised
   std::int64_t looks_;
@@ -220,11 +221,11 @@ int kept_by(const JobRow& job) {
   return job.preemptible || job.placement.empty() ? 0 : std::min(size_of(job.placement), job.size_min);
 }
 
-Promises promises_of(const Asking& asking, const Settings& settings, core::StepBudget& budget) {
-  return Planner(asking, settings, budget).make();
+Promises promises_of(const Asking& asking, core::StepBudget& budget) {
+  return Planner(asking, budget).make();
 }
 
-Promises promises_of(const View& view, const Settings& settings, core::StepBudget& budget) {
+Promises promises_of(const View& view, core::StepBudget& budget) {
   Asking asking{.jobs = {}, .pool = pool_of(view), .room = view.slots()};
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
@@ -236,7 +237,7 @@ Promises promises_of(const View& view, const Settings& settings, core::StepBudge
     }
   }
   if (rows.empty()) return {};
-  const Promises made = promises_of(asking, settings, budget);
+  const Promises made = promises_of(asking, budget);
   Promises promises{.sizes = std::vector<int>(view.jobs.size(), 0),
                     .accepted = std::vector<bool>(view.jobs.size(), false),
                     .declined = std::vector<bool>(view.jobs.size(), false),

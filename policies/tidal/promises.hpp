@@ -51,9 +51,9 @@ struct Asking {
   std::int64_t looks = kAllLooks;  // at steps of plans, about
 };
 // Per job, in their order.
-[[nodiscard]] Promises promises_of(const Asking& asking, const Settings& settings, core::StepBudget& budget);
+[[nodiscard]] Promises promises_of(const Asking& asking, core::StepBudget& budget);
 
 // Per row. None where no job has both a deadline and work that is known.
-[[nodiscard]] Promises promises_of(const cluster::View& view, const Settings& settings, core::StepBudget& budget);
+[[nodiscard]] Promises promises_of(const cluster::View& view, core::StepBudget& budget);
 
 }  // namespace tidepool::policies::tidal

@@ -144,9 +144,7 @@ std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, i
 }
 
 void explain_grant(const JobRow& job, const Curve& curve, const Terms& terms, cluster::Grant& grant) {
-  GrantReason why = reason_for(job, curve, grant.size, terms);
-  grant.reason = std::move(why.reason);
-  grant.rests_on = why.rests_on;
+  grant.reason = reason_for(job, curve, grant.size, terms).reason;
   grant.score = score_of(curve, grant.size, terms);
   grant.lost = lost_for(job, curve, grant.size, terms);
 }

@@ -1,9 +1,9 @@
 #include "policies/tidal/tidal.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "policies/cluster/size_grants.hpp"
 #include "policies/tidal/layout.hpp"
 #include "policies/tidal/promises.hpp"
 #include "policies/tidal/reasons.hpp"
@@ -17,19 +17,9 @@ using cluster::Grant;
 using cluster::JobRow;
 using cluster::View;
 
-std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
-  std::vector<std::size_t> order(grants.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(-grants[a].size, a) < std::pair(-grants[b].size, b);
-  });
-  return order;
-}
-
 // All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to any job.
-Allocation decide(const View& view, const std::vector<int>& promised, const Settings& settings,
-                  core::StepBudget& budget) {
-  MarketState market_state(pool_of(view), settings);
+Allocation decide(const View& view, const std::vector<int>& promised, core::StepBudget& budget) {
+  MarketState market_state(pool_of(view));
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     market_state.put(view.jobs[row], view.now, promised.empty() ? 0 : promised[row]);
   }
@@ -64,8 +54,7 @@ Grant declined(const JobRow& job, const Lateness& late) {
 }
 
 // A job that is declined does not bid; the others have what was promised to them and bid for more.
-Allocation decide_with_promises(const View& view, const Promises& promises, const Settings& settings,
-                                core::StepBudget& budget) {
+Allocation decide_with_promises(const View& view, const Promises& promises, core::StepBudget& budget) {
   View bidders = view;
   bidders.jobs.clear();
   std::vector<std::size_t> rows;
@@ -76,7 +65,7 @@ Allocation decide_with_promises(const View& view, const Promises& promises, cons
     rows.push_back(row);
     promised.push_back(promises.sizes[row]);
   }
-  Allocation part = decide(bidders, promised, settings, budget);
+  Allocation part = decide(bidders, promised, budget);
   Allocation allocation{.grants = {}, .order = {}, .worth = part.worth, .bound = part.bound, .wake = promises.change};
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     allocation.grants.push_back(declined(view.jobs[row], promises.late[row]));
@@ -91,18 +80,17 @@ Allocation decide_with_promises(const View& view, const Promises& promises, cons
 }
 
 // On slots that are alike.
-Allocation decide_alike(const View& view, const Settings& settings, core::StepBudget& budget) {
-  const Promises promises = promises_of(view, settings, budget);
-  return promises.none() ? decide(view, {}, settings, budget) : decide_with_promises(view, promises, settings, budget);
+Allocation decide_alike(const View& view, core::StepBudget& budget) {
+  const Promises promises = promises_of(view, budget);
+  return promises.none() ? decide(view, {}, budget) : decide_with_promises(view, promises, budget);
 }
 
 }  // namespace
 
 Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
   // On several types no job is promised anything: a plan would have to foresee which type a job will be on.
-  Allocation allocation =
-      view.types.size() > 1 ? decide_by_type(view, settings_, budget) : decide_alike(view, settings_, budget);
-  allocation.order = largest_first(allocation.grants);
+  Allocation allocation = view.types.size() > 1 ? decide_by_type(view, budget) : decide_alike(view, budget);
+  allocation.order = cluster::largest_first(allocation.grants);
   return allocation;
 }
 

@@ -9,19 +9,12 @@
 
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/tidal/market_state.hpp"
-#include "policies/tidal/utility_curve.hpp"
 
 namespace tidepool::policies::tidal {
 
 class Tidal final : public cluster::AllocationPolicy {
  public:
-  Tidal() = default;
-  explicit Tidal(const Settings& settings) : settings_(settings) {}
-
   [[nodiscard]] cluster::Allocation allocate(const cluster::View& view, core::StepBudget& budget) const override;
-
- private:
-  Settings settings_;
 };
 
 }  // namespace tidepool::policies::tidal

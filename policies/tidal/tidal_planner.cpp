@@ -10,7 +10,7 @@
 #include "core/place/node_wait.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/node_constraints.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 #include "policies/tidal/planned_targets.hpp"
 #include "policies/tidal/tidal.hpp"
 
@@ -47,9 +47,6 @@ class TidalPolicy final : public cluster::WholeClusterPolicy {
 };
 
 }  // namespace
-
-TidalPlanner::TidalPlanner(const Settings& settings)
-    : settings_(settings), shares_(settings), promises_(settings), rows_(cluster::RowStyle::kExperiments) {}
 
 // Deadlines and shares of nodes are looked at each time.
 bool TidalPlanner::rests(Instant now) {
@@ -174,7 +171,7 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
   empty_cluster_.clear();
   followed_.insert(request.jobs);
   market_state_ = std::make_unique<MarketState>(
-      SlotPool{.slots = 0, .slots_per_node = nodes_.slots_per_node, .now = request.view.now}, settings_);
+      SlotPool{.slots = 0, .slots_per_node = nodes_.slots_per_node, .now = request.view.now});
   bid_room_ = -1;
   told_capacity_ = -1;
 }

@@ -16,8 +16,8 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/policy.hpp"
-#include "policies/cluster/empty_cluster.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/empty_cluster.hpp"
+#include "policies/engine/engine_rows.hpp"
 #include "policies/tidal/due_times.hpp"
 #include "policies/tidal/gang_cuts.hpp"
 #include "policies/tidal/market_state.hpp"
@@ -31,8 +31,6 @@ namespace tidepool::policies::tidal {
 
 class TidalPlanner final : public core::Planner {
  public:
-  explicit TidalPlanner(const Settings& settings = {});
-
   void follow(const core::ClusterState&, JobId job) override { followed_.insert(job); }
   void booked() override { unsent_updates_ = {}; }
   [[nodiscard]] bool rests(Instant now) override;
@@ -61,11 +59,10 @@ class TidalPlanner final : public core::Planner {
   // What a job is told that an empty cluster would not hold.
   [[nodiscard]] core::Target misfit(const core::ClusterState& state, const core::Job& job);
 
-  Settings settings_;
   std::unique_ptr<MarketState> market_state_;  // none until the first plan
   NodeShares shares_;
   PromiseBook promises_;
-  cluster::EngineRows rows_;
+  cluster::EngineRows rows_{cluster::RowStyle::kExperiments};
   cluster::EmptyCluster empty_cluster_;
   Participants parts_;
   GangCuts cuts_;

@@ -19,7 +19,7 @@ using cluster::View;
 
 class TypedRound {
  public:
-  TypedRound(const View& view, const Settings& settings) : view_(view), settings_(settings), pools_(pools_of(view)) {}
+  explicit TypedRound(const View& view) : view_(view), pools_(pools_of(view)) {}
 
   Allocation decide(core::StepBudget& budget) && {
     weigh();
@@ -56,7 +56,7 @@ class TypedRound {
     RemainingWork remaining_work;
     std::vector<RemainingWork::Class> classes;
     for (const JobRow& job : view_.jobs) {
-      const Length length = length_of(job, pools_, settings_);
+      const Length length = length_of(job, pools_);
       classes.push_back(RemainingWork::class_of(length.seconds));
       remaining_work.add(classes.back(), length.in_turn);
     }
@@ -67,7 +67,7 @@ class TypedRound {
       const int held = type_held(view_, view_.jobs[row]);
       for (std::size_t type = 0; type < pools_.size(); ++type) {
         worths.emplace_back(view_.jobs[row], UtilityCurve::Types{.pools = pools_, .of = type, .held_type = held},
-                            others[classes[row]], settings_);
+                            others[classes[row]]);
       }
     }
   }
@@ -117,15 +117,14 @@ class TypedRound {
   }
 
   const View& view_;
-  const Settings& settings_;
   std::vector<SlotPool> pools_;
   std::vector<std::vector<UtilityCurve>> worths_;  // by row and type
 };
 
 }  // namespace
 
-Allocation decide_by_type(const View& view, const Settings& settings, core::StepBudget& budget) {
-  return TypedRound(view, settings).decide(budget);
+Allocation decide_by_type(const View& view, core::StepBudget& budget) {
+  return TypedRound(view).decide(budget);
 }
 
 }  // namespace tidepool::policies::tidal

@@ -3,12 +3,10 @@
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"
-#include "policies/tidal/utility_curve.hpp"
 
 namespace tidepool::policies::tidal {
 
 // All but the order of placement. Requires: at least two types.
-[[nodiscard]] cluster::Allocation decide_by_type(const cluster::View& view, const Settings& settings,
-                                                 core::StepBudget& budget);
+[[nodiscard]] cluster::Allocation decide_by_type(const cluster::View& view, core::StepBudget& budget);
 
 }  // namespace tidepool::policies::tidal

@@ -17,6 +17,21 @@ constexpr double kLeastLeft = 1;       // seconds
 constexpr double kPatienceMost = 3e9;  // seconds
 constexpr double kPatienceParts = 8;   // in which waiting is told
 constexpr double kPinned = 1'000;      // what a user insists on of what a job holds goes before what a policy weighs
+constexpr double kHorizon = 350;       // seconds; a change of size must pay within this time, or before the job ends
+constexpr int kGrowth = 4;             // a size is tried up to so many times the largest that was measured
+
+// In the place of kPatience. What a job of unknown length was served says less of what it has left; those of a fixed
+// size are served in turn, so that waiting only tells apart those that were served alike.
+constexpr double kPatienceUnknown = 8;
+constexpr double kPatienceInTurn = 1'000;
+
+// Of a job of which nothing is known: served so much, and so many times that again and again.
+constexpr double kServedFirst = 3'600;  // slot-seconds
+constexpr double kServedFactor = 16;
+constexpr double kServedFactorFree = 2;  // likewise, of one that no change stops: taking turns costs nothing
+// Likewise, of one of a fixed size, in classes up to 16 slot-hours: one that has run for longer is served in turn.
+constexpr double kServedFactorFixed = 4;
+constexpr double kServedMostFixed = 57'600;
 
 double alone(const JobRow& job, const Reading& reading) {
   const double goodput = reading.goodput(job, {.nodes = 1, .size = 1});
@@ -72,14 +87,12 @@ bool takes_turns(double pace, const JobRow& job) {
 
 // As much again as it was served, in few wide classes, so that equals do not take turns where that costs.
 // `types`: of slots; on several, a turn costs the slots that suit the job best.
-double seconds_unknown(double pace, std::size_t types, const JobRow& job, const Settings& settings) {
+double seconds_unknown(double pace, std::size_t types, const JobRow& job) {
   const bool in_turn = takes_turns(pace, job);
-  const double factor = in_turn                        ? settings.served_factor_fixed
-                        : is_stopped(job) || types > 1 ? settings.served_factor
-                                                       : settings.served_factor_free;
-  const double most = in_turn ? settings.served_most_fixed : job.slot_seconds;
-  const double times = std::log(std::max(1.0, std::min(job.slot_seconds, most) / settings.served_first));
-  return settings.served_first * std::pow(factor, std::floor(times / std::log(factor) + 1e-9));
+  const double factor = in_turn ? kServedFactorFixed : is_stopped(job) || types > 1 ? kServedFactor : kServedFactorFree;
+  const double most = in_turn ? kServedMostFixed : job.slot_seconds;
+  const double times = std::log(std::max(1.0, std::min(job.slot_seconds, most) / kServedFirst));
+  return kServedFirst * std::pow(factor, std::floor(times / std::log(factor) + 1e-9));
 }
 
 std::optional<double> seconds_told(double pace, const JobRow& job) {
@@ -94,10 +107,23 @@ double seconds_owed(const JobRow& job) {
   return job.placement.empty() ? transition_to(job, 0, job.size_min).to_seconds() * job.size_min : 0;
 }
 
-Length length_at(double pace, std::size_t types, const JobRow& job, const Settings& settings) {
+Length length_at(double pace, std::size_t types, const JobRow& job) {
   const std::optional<double> told = seconds_told(pace, job);
-  if (!told) return {.seconds = seconds_unknown(pace, types, job, settings), .in_turn = takes_turns(pace, job)};
+  if (!told) return {.seconds = seconds_unknown(pace, types, job), .in_turn = takes_turns(pace, job)};
   return {.seconds = (*told + seconds_owed(job)) / std::sqrt(double(job.size_min)), .is_told = true};
+}
+
+Waiting waiting_of(const Length& length) {
+  const double times = length.in_turn ? kPatienceInTurn : length.is_told ? kPatience : kPatienceUnknown;
+  const double parts = length.in_turn ? kPatienceInTurn : kPatienceParts;
+  const double patience_s = std::clamp(times * length.seconds, kPatienceLeast, kPatienceMost);
+  return {.step = Duration::from_seconds(patience_s / parts), .share = 1 / parts};
+}
+
+// How many steps a job has been in the system without holding anything.
+std::int64_t steps_waited(const JobRow& job, Instant now, const Waiting& waiting) {
+  const Duration waited = now - job.submitted - job.held;
+  return std::max<std::int64_t>(0, waited.count_us() / waiting.step.count_us());
 }
 
 }  // namespace
@@ -119,32 +145,18 @@ Reading reading_of(const JobRow& job, const SlotPool& pool, std::span<const Slot
   return {.type = pools.front().type, .factor = pool.pace / pools.front().pace};
 }
 
-Length length_of(const JobRow& job, const Settings& settings) {
+Length length_of(const JobRow& job) {
   const SlotPool any;
-  return length_of(job, std::span(&any, 1), settings);
+  return length_of(job, std::span(&any, 1));
 }
 
-Length length_of(const JobRow& job, std::span<const SlotPool> pools, const Settings& settings) {
+Length length_of(const JobRow& job, std::span<const SlotPool> pools) {
   const bool tells = job.useful_left || job.useful_expected;
-  return length_at(tells ? alone(job, pools) : 0, pools.size(), job, settings);
+  return length_at(tells ? alone(job, pools) : 0, pools.size(), job);
 }
 
-Waiting waiting_of(const Length& length, const Settings& settings) {
-  const double times = length.in_turn   ? settings.patience_in_turn
-                       : length.is_told ? settings.patience
-                                        : settings.patience_unknown;
-  const double parts = length.in_turn ? settings.patience_in_turn : kPatienceParts;
-  const double patience_s = std::clamp(times * length.seconds, settings.patience_least_s, kPatienceMost);
-  return {.step = Duration::from_seconds(patience_s / parts), .share = 1 / parts};
-}
-
-std::int64_t steps_waited(const JobRow& job, Instant now, const Waiting& waiting) {
-  const Duration waited = now - job.submitted - job.held;
-  return std::max<std::int64_t>(0, waited.count_us() / waiting.step.count_us());
-}
-
-SizesWeighed sizes_weighed(const JobRow& job, const SlotPool& pool, const Settings& settings) {
-  const int grown = std::max(pool.slots_per_node, settings.growth * job.largest_seen);
+SizesWeighed sizes_weighed(const JobRow& job, const SlotPool& pool) {
+  const int grown = std::max(pool.slots_per_node, kGrowth * job.largest_seen);
   const int most = std::min({job.size_max, std::max(grown, job.size_min), pool.slots});
   const int held = size_of(job.placement);
   const bool may_stay = held > 0 && may_have(job, held);
@@ -166,21 +178,20 @@ SizesWeighed sizes_weighed(const JobRow& job, const SlotPool& pool, const Settin
   return sizes;
 }
 
-UtilityCurve::UtilityCurve(const JobRow& job, const SlotPool& pool, const Others& others, const Settings& settings)
-    : UtilityCurve(job, {.pools = std::span(&pool, 1), .of = 0, .held_type = pool.type}, others, settings) {}
+UtilityCurve::UtilityCurve(const JobRow& job, const SlotPool& pool, const Others& others)
+    : UtilityCurve(job, {.pools = std::span(&pool, 1), .of = 0, .held_type = pool.type}, others) {}
 
-UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& others, const Settings& settings)
+UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& others)
     : job_(&job),
-      settings_(&settings),
       pool_(types.pools[types.of]),
       reading_(reading_of(job, pool_, types.pools)),
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == pool_.type),
       alone_(alone(job, types.pools)),
-      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, types.pools.size(), job, settings))) {
-  const Length length = length_at(alone_, types.pools.size(), job, settings);
+      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, types.pools.size(), job))) {
+  const Length length = length_at(alone_, types.pools.size(), job);
   in_turn_ = length.in_turn;
-  waiting_ = waiting_of(length, settings);
+  waiting_ = waiting_of(length);
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
   if (types.pools.size() == 1) least_ = job.size_min;
@@ -189,7 +200,7 @@ UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& 
     const SlotPool& pool = types.pools[type];
     slots_ += pool.slots * pool.pace;
     const Reading reading = reading_of(job, pool, types.pools);
-    const SizesWeighed weighed = sizes_weighed(job, pool, settings);
+    const SizesWeighed weighed = sizes_weighed(job, pool);
     sizes_.reserve(sizes_.size() + weighed.size());
     for (const int size : weighed) {
       const double speed = alone_ > 0 ? reading.goodput(job, packed(size, pool.slots_per_node)) / alone_ : 0;
@@ -218,7 +229,7 @@ Instant UtilityCurve::changes_after(Instant now) const {
 }
 
 void UtilityCurve::reweigh(const Others& others, Instant now) {
-  const double price = settings_->pressure * (in_turn_ ? others.in_turn : others.behind) / std::max(1.0, slots_);
+  const double price = kPressure * (in_turn_ ? others.in_turn : others.behind) / std::max(1.0, slots_);
   double cheapest = 0;
   for (const Weighed& at : sizes_) {
     const double cost = (least_ + price * at.pace * at.size) / at.speed;
@@ -227,7 +238,7 @@ void UtilityCurve::reweigh(const Others& others, Instant now) {
   // A job that can be promised its deadline has that; the end of all is not its concern.
   const bool levelled = cheapest > 0 && !is_fixed(*job_) && !(job_->deadline && job_->useful_left);
   const double levelling = levelled ? others.levelling : 0;
-  cheapest += levelling * std::max(0.0, settings_->level - cheapest);
+  cheapest += levelling * std::max(0.0, kLevel - cheapest);
   cheapest *= narrow_factor_;
   const double first = job_->pinned > 0 && held_ > 0 ? kPinned : 1;
   const double waited = 1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_));
@@ -248,7 +259,7 @@ double UtilityCurve::speed_up(Shape shape) const {
 double UtilityCurve::share_that_stays(int size, double speed_up) const {
   if (held_ == 0) return 1;
   const double still = transition_to(*job_, held_, size).to_seconds();
-  const double horizon = std::min(settings_->horizon_s, still + left_s_ / speed_up);
+  const double horizon = std::min(kHorizon, still + left_s_ / speed_up);
   return horizon > 0 ? std::max(0.0, 1 - still / horizon) : 1;
 }
 
@@ -268,7 +279,7 @@ double UtilityCurve::lost_to_booting(int size, double speed_up) const {
   if (held_ == 0 || size <= held_) return 0;
   const double boot = cluster::costs_at(*job_, size).boot.to_seconds();
   if (boot <= 0) return 0;
-  const double horizon = std::min(settings_->horizon_s, boot + left_s_ / speed_up);
+  const double horizon = std::min(kHorizon, boot + left_s_ / speed_up);
   return std::max(0.0, speed_up - speed_held_) * std::min(1.0, boot / horizon);
 }
 
@@ -282,7 +293,7 @@ double UtilityCurve::share_of_resuming() const {
   if (resume <= 0) return 0;
   const double to_end = left_s_ / speed_held_;
   if (is_fixed(*job_)) return resume / (resume + to_end / 2);
-  return resume / std::min(settings_->horizon_s, to_end);
+  return resume / std::min(kHorizon, to_end);
 }
 
 double UtilityCurve::of_nothing() const {

@@ -15,30 +15,10 @@
 
 namespace tidepool::policies::tidal {
 
-struct Settings {
-  double pressure = 3;  // c: the price that a job reckons with, in units of jobs per slot
-  // Where what is left is the work of so many jobs as long as the longest, weights below the level are lifted half way.
-  double long_jobs = 4;
-  double level = 1.25;
-  double horizon_s = 350;  // a change of size must pay within this time, or before the job ends
-  // A job that has waited for so many times its own length counts twice; no length is taken to be shorter than `least`.
-  // What a job of unknown length was served says less of what it has left; those of a fixed size are served in turn, so
-  // that waiting only tells apart those that were served alike.
-  double patience = 20;
-  double patience_unknown = 8;
-  double patience_in_turn = 1'000;
-  double patience_least_s = 600;
-  int growth = 4;  // a size is tried up to so many times the largest that was measured
-  // Of a job of which nothing is known: served so much, and so many times that again and again.
-  double served_first = 3'600;  // slot-seconds
-  double served_factor = 16;
-  double served_factor_free = 2;  // likewise, of one that no change stops: taking turns costs nothing
-  // Likewise, of one of a fixed size, in classes up to 16 slot-hours: one that has run for longer is served in turn.
-  double served_factor_fixed = 4;
-  double served_most_fixed = 57'600;
-  // Part of the time to its deadline that a job's plan leaves empty, for changes that cost more than they should.
-  double deadline_margin = 0.02;
-};
+inline constexpr double kPressure = 3;         // c: the price that a job reckons with, in units of jobs per slot
+inline constexpr double kLevel = 1.25;         // up to which the weights of long jobs are levelled
+inline constexpr double kPatience = 20;        // a job that has waited for so many times its own length counts twice
+inline constexpr double kPatienceLeast = 600;  // seconds; none is taken to be shorter
 
 // The cluster as one job sees it; of several slot types, one of them.
 struct SlotPool {
@@ -56,9 +36,9 @@ struct Length {
   bool is_told = false;  // declared, or expected from others of its kind; else reckoned by how much it was served
   bool in_turn = false;  // of undeclared work and a fixed size, and a change stops it: it is served in turn
 };
-[[nodiscard]] Length length_of(const cluster::JobRow& job, const Settings& settings);
+[[nodiscard]] Length length_of(const cluster::JobRow& job);
 // On one slot's worth of whichever type takes it least. Requires: at least one pool.
-[[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const SlotPool> pools, const Settings& settings);
+[[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const SlotPool> pools);
 
 // Where a job's speed on a type is read: there, or, where it was never measured, on the first type that was, times what
 // most jobs gain by the one over the other (as Jayaram Subramanya et al., "Sia", SOSP 2023, section 3.4, from one
@@ -75,14 +55,11 @@ struct Waiting {
   Duration step;
   double share = 0;
 };
-[[nodiscard]] Waiting waiting_of(const Length& length, const Settings& settings);
-// How many steps a job has been in the system without holding anything.
-[[nodiscard]] std::int64_t steps_waited(const cluster::JobRow& job, Instant now, const Waiting& waiting);
 
 class UtilityCurve {
  public:
   // `job` and its speed model are read during the life of the worth.
-  UtilityCurve(const cluster::JobRow& job, const SlotPool& pool, const Others& others, const Settings& settings);
+  UtilityCurve(const cluster::JobRow& job, const SlotPool& pool, const Others& others);
 
   // Of slots of one type among several. Its weight is the same on each of them.
   struct Types {
@@ -90,7 +67,7 @@ class UtilityCurve {
     std::size_t of = 0;               // index into them
     int held_type = -1;               // of the slots that the job holds; -1 = none
   };
-  UtilityCurve(const cluster::JobRow& job, const Types& types, const Others& others, const Settings& settings);
+  UtilityCurve(const cluster::JobRow& job, const Types& types, const Others& others);
 
   // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and pool would
   // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
@@ -133,7 +110,6 @@ class UtilityCurve {
   [[nodiscard]] Curve open_curve(int promised) const;
 
   const cluster::JobRow* job_;
-  const Settings* settings_;
   SlotPool pool_;
   Reading reading_;
   int held_ = 0;
@@ -148,7 +124,7 @@ class UtilityCurve {
   double slots_ = 0;          // of the cluster, in slots of the first type
   double speed_held_ = 0;     // speed-up where it is; 0 = it holds nothing
   double resuming_ = 0;       // share of what it holds that giving up everything costs
-  // Type by type, of each type ascending. These follow from row, pools and settings and never change.
+  // Type by type, of each type ascending. These follow from row and pools and never change.
   boost::container::small_vector<Weighed, 5> sizes_;
   double weight_ = 0;
 };
@@ -156,6 +132,6 @@ class UtilityCurve {
 // The sizes that are weighed: within a node 1, 2, 4 and so on and the whole node, beyond it whole nodes, 2, 3, 4, 6, 8,
 // 12 and so on; or those that the job allows; and what it holds, and wants.
 using SizesWeighed = boost::container::small_vector<int, 8>;
-[[nodiscard]] SizesWeighed sizes_weighed(const cluster::JobRow& job, const SlotPool& pool, const Settings& settings);
+[[nodiscard]] SizesWeighed sizes_weighed(const cluster::JobRow& job, const SlotPool& pool);
 
 }  // namespace tidepool::policies::tidal

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "core/words/measure.hpp"
 #include "policies/cluster/deadline_plan.hpp"
+#include "policies/cluster/size_grants.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -178,7 +178,6 @@ class Round {
 
   [[nodiscard]] Allocation answer() const {
     Allocation allocation{.grants = std::vector<Grant>(view_.jobs.size()), .order = {}, .placements = {}};
-    std::vector<std::pair<int, std::size_t>> largest_first;
     std::int64_t changes_s = kForever;
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
       Grant& grant = allocation.grants[row];
@@ -190,10 +189,8 @@ class Round {
         if (plans_[row].stretches.size() > 1) changes_s = std::min(changes_s, plans_[row].stretches[1].from_s);
       }
       explain(row, planned, grant);
-      largest_first.emplace_back(-grant.size, row);
     }
-    std::sort(largest_first.begin(), largest_first.end());
-    for (const auto& [size, row] : largest_first) allocation.order.push_back(row);
+    allocation.order = largest_first(allocation.grants);
     if (changes_s < kForever) allocation.wake = view_.now + Duration::seconds(changes_s);
     return allocation;
   }

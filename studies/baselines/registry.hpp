@@ -13,7 +13,6 @@
 #include "base/result.hpp"
 #include "core/decide/policy.hpp"
 #include "policies/cluster/plain_queues.hpp"
-#include "policies/make_part.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
 #include "policies/place/regroup.hpp"

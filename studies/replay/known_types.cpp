@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/type_shares.hpp"
 
 namespace tidepool::sim {
 namespace {

@@ -1,6 +1,6 @@
 // Policies to which all slots are alike, on a cluster of several slot types. A job may have only slots of types on
 // which it was measured: on others it would hold them for ever without a step. Such a policy is asked first about the
-// jobs that are bound to some types and about these alone (policies/cluster/type_shares.hpp), then about all, unless it
+// jobs that are bound to some types and about these alone (policies/engine/type_shares.hpp), then about all, unless it
 // lays jobs out itself; bound jobs are laid out before the others, which make room for them, and a job that finds none
 // waits. Without bound jobs everything is as without this file.
 #pragma once

@@ -51,9 +51,9 @@ struct SimOptions {
   // round it is an allocation, which outlives the run; live it is in charge as in a daemon.
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
   std::optional<FileInCharge> file_in_charge;
-  // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux/pollux_run.hpp).
-  // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
-  // rigid: rounds over a trace, one size a job (replay/rigid_run.hpp).
+  // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (pollux/pollux_run.hpp).
+  // gavel: leases on several slot types (gavel/gavel_run.hpp). elasticflow: deadlines
+  // (elasticflow/elasticflow_run.hpp). rigid: rounds over a trace, one size a job (rigid/rigid_run.hpp).
   std::string simulator = "live";
   std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays, and live where given
   bool as_packed = false;  // live, with profiles: jobs go as if their workers lay on as few nodes as possible

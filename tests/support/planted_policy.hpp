@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "policies/cluster/queue_grants.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 #include "tests/support/policy_parts.hpp"
 
 namespace tidepool::test {

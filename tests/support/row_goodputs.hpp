@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/state/cluster_state.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/engine_rows.hpp"
 
 namespace tidepool::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::policies::cluster {

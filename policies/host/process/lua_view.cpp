@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdarg>
+#include <span>
 
 #include "policies/host/column_names.hpp"
 
@@ -181,28 +182,19 @@ int view_column(lua_State* state) {
     found = true;
     column.push(state, view);
   }
-  for (std::size_t column = 0; !found && column < kJobColumns.size(); ++column) {
-    found = name == kJobColumns[column].name;
-    if (found) {
-      push_column(state, view.job[column], view.jobs, kJobColumns[column].kind);
-    }
-  }
-  for (std::size_t column = 0; !found && column < kNodeColumns.size(); ++column) {
-    found = name == kNodeColumns[column].name;
-    if (found) {
-      push_column(state, view.node[column], view.nodes, kNodeColumns[column].kind);
-    }
-  }
-  for (std::size_t column = 0; !found && column < kTenantColumns.size(); ++column) {
-    found = name == kTenantColumns[column].name;
-    if (found) {
-      push_column(state, view.tenant[column], view.tenant_rows, kTenantColumns[column].kind);
-    }
-  }
-  for (std::size_t column = 0; !found && column < kPoolColumns.size(); ++column) {
-    found = name == kPoolColumns[column].name;
-    if (found) {
-      push_column(state, view.pool[column], view.pool_rows, kPoolColumns[column].kind);
+  struct Table {
+    std::span<const Column> columns;
+    const double* const* cells;  // by column
+    std::uint32_t rows;
+  };
+  const Table tables[] = {{kJobColumns, view.job, view.jobs},
+                          {kNodeColumns, view.node, view.nodes},
+                          {kTenantColumns, view.tenant, view.tenant_rows},
+                          {kPoolColumns, view.pool, view.pool_rows}};
+  for (const Table& table : tables) {
+    for (std::size_t column = 0; !found && column < table.columns.size(); ++column) {
+      found = name == table.columns[column].name;
+      if (found) push_column(state, table.cells[column], table.rows, table.columns[column].kind);
     }
   }
   if (!found) return luaL_error(state, "view has no column called \"%s\"", lua_tostring(state, 2));

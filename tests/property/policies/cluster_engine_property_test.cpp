@@ -2,8 +2,8 @@
 // decisions holds; under those that serve all jobs, every job comes to its end.
 #include <catch2/catch.hpp>
 
-#include "policies/cluster/engine_rows.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/engine_rows.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 #include "policies/registry.hpp"
 #include "studies/baselines/registry.hpp"
 #include "tests/support/decision_laws.hpp"

@@ -70,18 +70,11 @@ void live(SimulatedWorld& world, int ticks, Seen& seen) {
   }
 }
 
-// Names of all policies that a daemon runs.
-std::vector<std::string> built_in() {
-  std::vector<std::string> names;
-  for (const auto& known : policies::known_policies()) names.push_back(known.name);
-  return names;
-}
-
 TEST_CASE("No worker is placed on a node whose labels its job does not ask for, under any policy") {
   Seen seen;
-  for (const std::string& policy : built_in()) {
-    for_each_seed(("labels under " + policy).c_str(), 12, [&](std::uint64_t seed, Rng&) {
-      SimulatedWorld world(seed + 21'000, true, parts_of(policy));
+  for (const auto& policy : policies::known_policies()) {
+    for_each_seed(("labels under " + policy.name).c_str(), 12, [&](std::uint64_t seed, Rng&) {
+      SimulatedWorld world(seed + 21'000, true, parts_of(policy.name));
       live(world, 200, seen);
     });
   }
@@ -95,11 +88,11 @@ TEST_CASE("No worker is placed on a node whose labels its job does not ask for, 
 
 TEST_CASE("When faults and label changes end, every job that can run comes to its end, under any policy") {
   Seen seen;
-  for (const std::string& policy : built_in()) {
-    for_each_seed(("labels come to rest under " + policy).c_str(), 6, [&](std::uint64_t seed, Rng&) {
-      SimulatedWorld world(seed + 22'000, true, parts_of(policy));
+  for (const auto& policy : policies::known_policies()) {
+    for_each_seed(("labels come to rest under " + policy.name).c_str(), 6, [&](std::uint64_t seed, Rng&) {
+      SimulatedWorld world(seed + 22'000, true, parts_of(policy.name));
       live(world, 120, seen);
-      INFO("under " << policy);
+      INFO("under " << policy.name);
       come_to_rest(world);
     });
   }

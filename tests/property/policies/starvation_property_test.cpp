@@ -82,17 +82,16 @@ struct Stream {
 TEST_CASE("a gang of all slots starts beside a stream of short jobs that never ends") {
   test::for_each_seed("starvation", 8, [](std::uint64_t, Rng& rng) {
     Stream stream(rng);
-    const Settings settings;
     // No job is worth more than a start, a price of c jobs a slot, and as much again for coming back.
-    const double ahead = 2 * (1 + settings.pressure * (kPresent + 1) / kSlots);
+    const double ahead = 2 * (1 + kPressure * (kPresent + 1) / kSlots);
     const double length_s = (stream.gang_s + kRestartS) * std::sqrt(double(kSlots));
     // Of those ahead none waits for longer than it takes to serve all others once.
-    const double others = 1 + kPresent * 600.0 / settings.patience_least_s;
-    const double bound_s = settings.patience * length_s * ahead * others;
+    const double others = 1 + kPresent * 600.0 / kPatienceLeast;
+    const double bound_s = kPatience * length_s * ahead * others;
     double waited_s = 0;
     while (stream.round() && waited_s <= bound_s) waited_s += kRoundS;
     INFO("waited " << waited_s << " s of " << bound_s);
-    CHECK(waited_s > settings.patience_least_s);
+    CHECK(waited_s > kPatienceLeast);
     CHECK(waited_s <= bound_s);
   });
 }

@@ -238,7 +238,7 @@ TEST_CASE("an accepted job ends in time as planned: promises add up, and only ne
       if (job.held > Duration()) job.mark.level = kAccepted;
     }
     core::StepBudget budget(100'000'000);
-    const Promises promises = promises_of(world.view, {}, budget);
+    const Promises promises = promises_of(world.view, budget);
     if (promises.none()) return;
     const Allocation allocation = decide(world.view);
     const Status lawful = check_allocation(world.view, allocation);

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "forecast/submit_plan.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
 

@@ -1,5 +1,5 @@
 // What jobs of one kind tell each other of the sizes at which they were measured.
-#include "policies/cluster/kin_sizes.hpp"
+#include "policies/engine/kin_sizes.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,8 +10,8 @@
 #include "core/state/ended_job.hpp"
 #include "core/state/job_kind.hpp"
 #include "core/state/measured/type_records.hpp"
-#include "policies/cluster/engine_rows.hpp"
-#include "policies/cluster/job_speed.hpp"
+#include "policies/engine/engine_rows.hpp"
+#include "policies/engine/job_speed.hpp"
 #include "tests/support/row_goodputs.hpp"
 #include "tests/support/seeds.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "core/explain/explain.hpp"
 #include "core/words/unblock.hpp"
-#include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/lawful_plan.hpp"
+#include "policies/engine/type_shares.hpp"
 #include "policies/registry.hpp"
 #include "studies/baselines/registry.hpp"
 #include "tests/support/cluster_builders.hpp"

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "policies/cluster/demanded_nodes.hpp"
-#include "policies/cluster/ended_service.hpp"
-#include "policies/cluster/row_terms.hpp"
-#include "policies/cluster/slot_limit.hpp"
+#include "policies/engine/demanded_nodes.hpp"
+#include "policies/engine/ended_service.hpp"
+#include "policies/engine/row_terms.hpp"
+#include "policies/engine/slot_limit.hpp"
 #include "tests/support/job_records.hpp"
 
 namespace tidepool::policies::cluster {

@@ -1,5 +1,5 @@
 // What jobs of a pace took is known by type of slot, and carried to another type only where that has none of its own.
-#include "policies/cluster/similar_jobs.hpp"
+#include "policies/engine/similar_jobs.hpp"
 
 #include <catch2/catch.hpp>
 

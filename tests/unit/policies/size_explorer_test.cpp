@@ -1,5 +1,5 @@
 // Which sizes a job may have next, and what its measurements say of the one it has.
-#include "policies/cluster/size_explorer.hpp"
+#include "policies/engine/size_explorer.hpp"
 
 #include <catch2/catch.hpp>
 

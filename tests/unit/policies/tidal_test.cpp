@@ -79,13 +79,12 @@ TEST_CASE("the worked example: two jobs, four slots") {
   view.jobs[0].useful_left = 600;
   view.jobs[1].useful_left = 1'200;
 
-  const Settings settings;
-  const UtilityCurve first(view.jobs[0], pool_of(view), {.behind = 2}, settings);
+  const UtilityCurve first(view.jobs[0], pool_of(view), {.behind = 2});
   REQUIRE(first.curve().size() == 4);
   CHECK(first.curve()[1].worth == Approx(2));
   CHECK(first.curve()[2].worth == Approx(4));
   CHECK(first.curve()[3].worth == Approx(6));
-  const UtilityCurve second(view.jobs[1], pool_of(view), {.behind = 1}, settings);
+  const UtilityCurve second(view.jobs[1], pool_of(view), {.behind = 1});
   CHECK(second.curve()[1].worth == Approx(5 / 3.0));
   CHECK(second.curve()[2].worth == Approx(5 / 2.0));
   CHECK(second.curve()[3].worth == Approx(10 / 3.0));
@@ -135,14 +134,13 @@ TEST_CASE("levelling comes on with the number of long jobs, and lifts only what 
   View view = view_of(16, {&kGood});
   JobRow& job = view.jobs[0];
   job.useful_left = 600;
-  const Settings settings;
   const auto weight = [&](const Others& others) {
-    return UtilityCurve(job, pool_of(view), others, settings).in({.nodes = 1, .size = 1}, true);
+    return UtilityCurve(job, pool_of(view), others).in({.nodes = 1, .size = 1}, true);
   };
   const double low = weight({.behind = 1});
-  CHECK(low < settings.level);
-  CHECK(weight({.behind = 1, .levelling = 0.5}) == Approx((low + settings.level) / 2));
-  CHECK(weight({.behind = 1, .levelling = 1}) == Approx(settings.level));
+  CHECK(low < kLevel);
+  CHECK(weight({.behind = 1, .levelling = 0.5}) == Approx((low + kLevel) / 2));
+  CHECK(weight({.behind = 1, .levelling = 1}) == Approx(kLevel));
   CHECK(weight({.behind = 60, .levelling = 1}) == weight({.behind = 60}));
   job.deadline = view.now + Duration::seconds(3'600);
   CHECK(weight({.behind = 1, .levelling = 1}) == Approx(low));
@@ -283,7 +281,7 @@ TEST_CASE(
   job.useful_left = 1e9;
   job.placement = {{.node = 0, .slots = 2}};
   const auto worth_of = [&](int size) {
-    const Curve curve = UtilityCurve(job, pool_of(view), {.behind = 1}, Settings()).curve();
+    const Curve curve = UtilityCurve(job, pool_of(view), {.behind = 1}).curve();
     return std::find_if(curve.begin(), curve.end(), [&](const Choice& choice) { return choice.size == size; })->worth;
   };
   const double two = worth_of(2);

@@ -79,10 +79,9 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   const std::vector<SlotPool> pools = pools_of(view);
   CHECK(pools[0].pace == 1);
   CHECK(pools[1].pace == Approx(0.25));
-  CHECK(length_of(view.jobs[0], pools, {}).seconds == Approx(1'000));
-  CHECK(length_of(view.jobs[1], pools, {}).seconds == Approx(2'000));
-  const Settings settings;
-  const UtilityCurve first(view.jobs[0], {.pools = pools, .of = 0, .held_type = -1}, {.behind = 2}, settings);
+  CHECK(length_of(view.jobs[0], pools).seconds == Approx(1'000));
+  CHECK(length_of(view.jobs[1], pools).seconds == Approx(2'000));
+  const UtilityCurve first(view.jobs[0], {.pools = pools, .of = 0, .held_type = -1}, {.behind = 2});
   CHECK(first.curve().back() == Choice{.size = 1, .worth = first.in({}, false)});
   CHECK(first.curve().back().worth == Approx(5.8));
 
@@ -166,7 +165,7 @@ TEST_CASE("the worked example with deadlines: what ends in time with two slots h
   JobRow& job = add(view, linear, 900, 4);
   job.deadline = view.now + Duration::seconds(600);
   core::StepBudget budget(1'000'000);
-  const Promises promises = promises_of(view, {}, budget);
+  const Promises promises = promises_of(view, budget);
   CHECK(promises.sizes == std::vector<int>{2});
   CHECK(promises.accepted[0]);
   CHECK(test::sizes_of(decide_typed(view)) == std::vector<int>{4});

@@ -1,5 +1,5 @@
 // What jobs that have run on two types of slot tell of those that have run on one.
-#include "policies/cluster/type_ratios.hpp"
+#include "policies/engine/type_ratios.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "core/state/measured/type_records.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/engine_rows.hpp"
 #include "tests/support/row_goodputs.hpp"
 #include "tests/support/seeds.hpp"
 

@@ -1,4 +1,4 @@
-#include "policies/cluster/slot_limit.hpp"
+#include "policies/engine/slot_limit.hpp"
 
 #include <algorithm>
 #include <cstddef>

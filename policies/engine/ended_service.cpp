@@ -1,4 +1,4 @@
-#include "policies/cluster/ended_service.hpp"
+#include "policies/engine/ended_service.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "policies/cluster/demanded_nodes.hpp"
+#include "policies/engine/demanded_nodes.hpp"
 
 #include <algorithm>
 #include <iterator>

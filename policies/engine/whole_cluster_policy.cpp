@@ -1,4 +1,4 @@
-#include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/engine/whole_cluster_policy.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,10 +7,9 @@
 #include "core/place/node_wait.hpp"
 #include "core/state/job_state.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/engine_rows.hpp"
-#include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/size_explorer.hpp"
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/engine_rows.hpp"
+#include "policies/engine/lawful_plan.hpp"
+#include "policies/engine/type_shares.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -49,18 +48,9 @@ void tell_of_lost_deadlines(const Allocation& promised, Allocation& allocation) 
   }
 }
 
-// A change of which in whole workers nothing is left has a reason of its own.
-RestsOn rests_on(const JobRow& job, const Grant& grant) {
-  const int each = job.slots_per_worker;
-  const bool by_price = grant.rests_on == RestsOn::kPrice || grant.rests_on == RestsOn::kNoPrice;
-  const bool changes = grant.size / each != size_of(job.placement) / each;
-  return by_price && !changes ? RestsOn::kElse : grant.rests_on;
-}
-
 class Planner final : public RowPlanner {
  public:
-  Planner(std::shared_ptr<const AllocationPolicy> policy, RowStyle style)
-      : RowPlanner(style), policy_(std::move(policy)) {}
+  explicit Planner(std::shared_ptr<const AllocationPolicy> policy) : policy_(std::move(policy)) {}
 
  private:
   Allocation allocate(const core::PlanRequest&, const View& view, core::StepBudget& budget) const override {
@@ -86,14 +76,7 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
   }
   const std::vector<core::Target> plan = lawful_plan(rows.view, allocation, rows.capacity);
   core::PlanAnswer answer{.targets = {}, .mark = allocation.mark, .wake = allocation.wake};
-  for (std::size_t row = 0; row < plan.size(); ++row) {
-    const JobId id = rows.view.jobs[row].id;
-    core::Target& target = answer.targets.emplace(id, plan[row]).first->second;
-    if (style_ == RowStyle::kExperiments) {
-      const core::Job& job = *request.view.state.find_job(id);
-      tell_by_measurements(request.view.state, job, rests_on(rows.view.jobs[row], allocation.grants[row]), target);
-    }
-  }
+  for (std::size_t row = 0; row < plan.size(); ++row) answer.targets.emplace(rows.view.jobs[row].id, plan[row]);
   answer.targets.insert(without.begin(), without.end());
   for (const auto& [id, cluster] : rows.misfits) {
     const core::ClusterState& state = request.view.state;
@@ -104,8 +87,8 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
   return answer;
 }
 
-std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy, RowStyle style) {
-  return std::make_unique<Planner>(std::move(policy), style);
+std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy) {
+  return std::make_unique<Planner>(std::move(policy));
 }
 
 core::Target claim_of(const core::Job& job) {

@@ -12,7 +12,7 @@
 #include "base/id_set.hpp"
 #include "core/decide/policy.hpp"
 #include "policies/cluster/allocation_policy.hpp"
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/engine_rows.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -22,7 +22,6 @@ namespace tidepool::policies::cluster {
 // best effort. It says so while it waits. Declined for now only: the next plan asks about the deadline anew.
 class RowPlanner : public core::Planner {
  public:
-  explicit RowPlanner(RowStyle style = RowStyle::kAllSizes) : style_(style), rows_(style) {}
   void follow(const core::ClusterState&, JobId job) final { followed_.insert(job); }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) final;
 
@@ -31,14 +30,12 @@ class RowPlanner : public core::Planner {
   [[nodiscard]] virtual Allocation allocate(const core::PlanRequest& request, const View& view,
                                             core::StepBudget& budget) const = 0;
 
-  RowStyle style_;
   EngineRows rows_;
   IdSet<JobId> followed_;  // since the last plan
 };
 
 // Asks the policy about all jobs each time.
-[[nodiscard]] std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy,
-                                                        RowStyle style = RowStyle::kAllSizes);
+[[nodiscard]] std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy);
 
 // What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish
 // or its own policy.

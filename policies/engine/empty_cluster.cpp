@@ -1,4 +1,4 @@
-#include "policies/cluster/empty_cluster.hpp"
+#include "policies/engine/empty_cluster.hpp"
 
 #include "core/place/placement.hpp"
 

@@ -1,4 +1,4 @@
-#include "policies/cluster/similar_jobs.hpp"
+#include "policies/engine/similar_jobs.hpp"
 
 #include <cmath>
 #include <iterator>

@@ -6,7 +6,7 @@
 
 #include "core/state/cluster_state.hpp"
 #include "policies/cluster/cluster_view.hpp"
-#include "policies/cluster/job_speed.hpp"
+#include "policies/engine/job_speed.hpp"
 
 namespace tidepool::policies::cluster {
 

@@ -1,8 +1,7 @@
-#include "policies/cluster/lawful_plan.hpp"
+#include "policies/engine/lawful_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -13,6 +12,7 @@ namespace tidepool::policies::cluster {
 namespace {
 
 constexpr std::size_t kAlternativesMax = 4;
+
 // Holds something that the policy may not take away.
 bool must_keep(const JobRow& job) {
   return !job.preemptible && !job.placement.empty();
@@ -31,10 +31,7 @@ class Plan {
   std::vector<core::Target> make() {
     for (const JobRow& job : view_.jobs) left_ -= least_kept(job);
     for (const std::size_t row : allocation_.order) share_out(row);
-    if (std::any_of(view_.jobs.begin(), view_.jobs.end(),
-                    [](const JobRow& job) { return job.slots_per_worker > 1 || job.nodes; })) {
-      lay_out_particular();
-    }
+    if (std::any_of(view_.jobs.begin(), view_.jobs.end(), is_particular)) lay_out_particular();
     std::vector<core::Target> plan(sizes_.size());
     for (std::size_t i = 0; i < allocation_.order.size(); ++i) {
       const std::size_t row = allocation_.order[i];

@@ -24,7 +24,7 @@
 
 #include "core/state/plan.hpp"
 #include "policies/cluster/allocation_policy.hpp"
-#include "policies/cluster/job_speed.hpp"
+#include "policies/engine/job_speed.hpp"
 #include "policies/size/scaling_evidence.hpp"
 #include "policies/size/size_limits.hpp"
 

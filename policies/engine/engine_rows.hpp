@@ -21,12 +21,12 @@
 #include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
 #include "policies/cluster/cluster_view.hpp"
-#include "policies/cluster/demanded_nodes.hpp"
-#include "policies/cluster/ended_service.hpp"
-#include "policies/cluster/job_speed.hpp"
-#include "policies/cluster/kin_sizes.hpp"
-#include "policies/cluster/similar_jobs.hpp"
-#include "policies/cluster/type_ratios.hpp"
+#include "policies/engine/demanded_nodes.hpp"
+#include "policies/engine/ended_service.hpp"
+#include "policies/engine/job_speed.hpp"
+#include "policies/engine/kin_sizes.hpp"
+#include "policies/engine/similar_jobs.hpp"
+#include "policies/engine/type_ratios.hpp"
 #include "policies/size/size_limits.hpp"
 
 namespace tidepool::policies::cluster {

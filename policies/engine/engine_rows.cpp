@@ -1,4 +1,4 @@
-#include "policies/cluster/engine_rows.hpp"
+#include "policies/engine/engine_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/tenants/tenant_needs.hpp"
-#include "policies/cluster/empty_cluster.hpp"
-#include "policies/cluster/row_terms.hpp"
-#include "policies/cluster/size_explorer.hpp"
-#include "policies/cluster/slot_limit.hpp"
+#include "policies/engine/empty_cluster.hpp"
+#include "policies/engine/row_terms.hpp"
+#include "policies/engine/size_explorer.hpp"
+#include "policies/engine/slot_limit.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

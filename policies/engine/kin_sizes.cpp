@@ -1,11 +1,11 @@
-#include "policies/cluster/kin_sizes.hpp"
+#include "policies/engine/kin_sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "core/state/job_kind.hpp"
-#include "policies/cluster/job_speed.hpp"
+#include "policies/engine/job_speed.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

@@ -1,4 +1,4 @@
-#include "policies/cluster/type_shares.hpp"
+#include "policies/engine/type_shares.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include "base/id_set.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/lawful_plan.hpp"
+#include "policies/engine/lawful_plan.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

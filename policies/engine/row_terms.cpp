@@ -1,4 +1,4 @@
-#include "policies/cluster/row_terms.hpp"
+#include "policies/engine/row_terms.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,9 @@
-#include "policies/cluster/type_ratios.hpp"
+#include "policies/engine/type_ratios.hpp"
 
 #include <cmath>
 #include <iterator>
 
-#include "policies/cluster/job_speed.hpp"
+#include "policies/engine/job_speed.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

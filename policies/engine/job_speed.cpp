@@ -1,4 +1,4 @@
-#include "policies/cluster/job_speed.hpp"
+#include "policies/engine/job_speed.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "policies/cluster/size_explorer.hpp"
+#include "policies/engine/size_explorer.hpp"
 
 #include <algorithm>
 #include <utility>

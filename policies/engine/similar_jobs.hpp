@@ -22,8 +22,8 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "core/state/cluster_state.hpp"
-#include "policies/cluster/job_speed.hpp"
-#include "policies/cluster/type_ratios.hpp"
+#include "policies/engine/job_speed.hpp"
+#include "policies/engine/type_ratios.hpp"
 #include "policies/models/learnt_work.hpp"
 
 namespace tidepool::policies::cluster {
