@@ -344,6 +344,12 @@ std::string Daemon::join_fingerprint() const {
   return given_certificate_ ? given_certificate_->ca_fingerprint() : tls_.ca_fingerprint;
 }
 
+std::map<std::string, std::int64_t> Daemon::certificate_ends() const {
+  if (tls_.context == nullptr) return {};
+  const std::int64_t authority = tls::expiry_unix_s(tls_.node_authority.chain).value();
+  return {{"authority", authority}, {"daemon", given_certificate_ ? given_certificate_->end_unix_s() : authority}};
+}
+
 void Daemon::wait_for_end() {
   const sigset_t set = awaited_signals();
   while (true) {
