@@ -317,7 +317,7 @@ class Join(unittest.TestCase):
         kept.write_text(first)
         time.sleep(31)  # its life
         agent = daemon.run_agent("a")
-        self.told(agent, "it has expired; join anew with a token of this daemon")
+        self.told(agent, "by the daemon's clock; join anew with a token of this daemon")
         self.soon(lambda: "it has expired" in daemon.logged())
         agent[0].terminate()
         agent[0].wait()
