@@ -104,6 +104,7 @@ int serve(const live::Config& config) {
   options.join_fingerprint = [&served = **daemon] { return served.join_fingerprint(); };
   options.agents_port = [&served = **daemon] { return served.agents_port(); };
   options.state_room = [&served = **daemon] { return served.state_dir().room(); };
+  options.certificate_ends = [&served = **daemon] { return served.certificate_ends(); };
   const auto rest = live::http::Rest::create(**daemon, std::move(options));
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {
     metrics.observe_round(took.round);

@@ -8,6 +8,7 @@
 #include <array>
 #include <ctime>
 
+#include "base/timestamp.hpp"
 #include "tls/openssl.hpp"
 #include "tls/signing.hpp"
 
@@ -72,9 +73,18 @@ Result<Client> client_of(const X509& certificate) {
   return Client{.name = name_in(certificate), .key = *std::move(fingerprint), .validity = *validity};
 }
 
-std::string explain(int why) {
+// A chain is held against the clock from its root on.
+std::string explain_end(const X509_STORE_CTX& checks, const X509& shown) {
+  if (X509_STORE_CTX_get_error_depth(&checks) > 0) return "the authority that has signed it has expired";
+  const auto validity = validity_of(shown);
+  if (!validity.ok()) return "it has expired";
+  return "it has expired, at " + timestamp_text(validity->until_unix_s) + " by the daemon's clock";
+}
+
+std::string explain(const X509_STORE_CTX& checks, const X509& shown) {
+  const int why = X509_STORE_CTX_get_error(&checks);
   switch (why) {
-    case X509_V_ERR_CERT_HAS_EXPIRED: return "it has expired";
+    case X509_V_ERR_CERT_HAS_EXPIRED: return explain_end(checks, shown);
     case X509_V_ERR_CERT_NOT_YET_VALID: return "it is not valid yet; look at the clocks of both machines";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
@@ -159,7 +169,7 @@ Result<Client> check_client(const std::string& authority, const std::string& cer
   X509_STORE_CTX_set_time(checks.get(), 0, static_cast<std::time_t>(now_unix_s));
   if (X509_verify_cert(checks.get()) == 1) return client_of(*shown->front());
   (void)newest_complaint();
-  return invalid_argument(explain(X509_STORE_CTX_get_error(checks.get())));
+  return invalid_argument(explain(*checks, *shown->front()));
 }
 
 }  // namespace tidepool::tls

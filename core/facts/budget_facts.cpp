@@ -94,6 +94,19 @@ void hold_jobs(StateChange& change) {
   for (auto& [id, hold] : held) set_hold(change, *state.find_job(id), std::move(hold));
 }
 
+// A clock that was far ahead has begun windows of then. One that has begun goes on if it is the next one; the end of a
+// later one is not waited for. Whether there was any.
+bool leave_far_windows(ClusterState& state, Instant at) {
+  bool has_left = false;
+  for (auto& [tenant, account] : state.budgets) {
+    const std::int64_t end = next_window_us(account.budget.window, utc_us(state, at));
+    if (account.window_ends_us <= next_window_us(account.budget.window, end)) continue;
+    account.window_ends_us = end;
+    has_left = true;
+  }
+  return has_left;
+}
+
 // Whether anything was due.
 bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
   bool was_due = tell_ended_windows(change, tenant, account, change.at());
@@ -183,6 +196,7 @@ Status apply(StateChange& change, const UtcSet& fact) {
   prices_until_now(change);
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
   price_anew(change);
+  if (leave_far_windows(change.state(), change.at())) hold_jobs(change);
   return ok_status();
 }
 

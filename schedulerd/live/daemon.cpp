@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -87,6 +88,12 @@ bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t 
          equal_in_constant_time(sha256_hex(given->secret), known->secret_sha256);
 }
 
+// Whether there are certificates that the authority of nodes has signed and that may be good.
+bool has_joined_nodes(History& history) {
+  return std::ranges::any_of(history.node_credentials({}),
+                             [](const NodeCredential& known) { return !known.revoked_at; });
+}
+
 // A tree of tenants that does not decide is easily taken for one that does.
 void warn_of_sharing(const core::ClusterState& state, const Daemon::Setup& setup) {
   if (state.tenants->empty()) return;
@@ -124,6 +131,7 @@ Daemon::~Daemon() {
 Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
   auto state_dir = setup.config.state_dir.empty() ? StateDir::open_temporary() : StateDir::open(setup.config.state_dir);
   if (!state_dir.ok()) return state_dir.error();
+  TP_TRY(state_dir->has_journal());
   TP_TRY(state_dir->keep_private("journal.db"));
   auto journal = Journal::open(state_dir->file("journal.db"), {.vfs = "",
                                                                .retention = setup.config.retention,
@@ -147,6 +155,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   if (recovered.clock) TP_TRY(state_dir_.has_cluster_id());
   TP_TRY(open_reads());
   TP_TRY(prepare_admin_token());
+  if (config_.tls && has_joined_nodes(*history_)) TP_TRY(state_dir_.has_authority());
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
   tls_ = *std::move(tls);
@@ -333,6 +342,12 @@ bool Daemon::local_agent_connected() const {
 
 std::string Daemon::join_fingerprint() const {
   return given_certificate_ ? given_certificate_->ca_fingerprint() : tls_.ca_fingerprint;
+}
+
+std::map<std::string, std::int64_t> Daemon::certificate_ends() const {
+  if (tls_.context == nullptr) return {};
+  const std::int64_t authority = tls::expiry_unix_s(tls_.node_authority.chain).value();
+  return {{"authority", authority}, {"daemon", given_certificate_ ? given_certificate_->end_unix_s() : authority}};
 }
 
 void Daemon::wait_for_end() {

@@ -2,6 +2,7 @@
 // the state, start() sets everything going; an error of either has an exit code.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +78,9 @@ class Daemon final : public Service {
   [[nodiscard]] const ServerTls& tls() const { return tls_; }
   // Of the authority that they show now, which new nodes are to trust; from any thread. Empty: none is known.
   [[nodiscard]] std::string join_fingerprint() const;
+  // When what both listeners show ends, and the daemon's own authority, in Unix time; from any thread. Empty without
+  // TLS.
+  [[nodiscard]] std::map<std::string, std::int64_t> certificate_ends() const;
   // TCP port for agents of other machines; 0 = none. Requires: start() has succeeded.
   [[nodiscard]] std::uint16_t agents_port() const { return gateway_->tcp_port(); }
 

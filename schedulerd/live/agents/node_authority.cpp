@@ -21,7 +21,7 @@ Result<tls::Client> NodeAuthority::check(const std::string& certificate) const {
   return invalid_argument("the certificate of " + (said.ok() ? said->name : "this node") +
                           " is not good here: " + client.error().message +
                           "; join anew with a token of this daemon (schedctl node token create), then: agentd join "
-                          "--anew");
+                          "--anew --token TOKEN");
 }
 
 bool NodeAuthority::has_expired(const tls::Client& client) const {

@@ -8,6 +8,7 @@
 #include "schedulerd/live/http/headers/stream_format.hpp"
 #include "schedulerd/live/http/history_pages.hpp"
 #include "schedulerd/live/http/node_requests.hpp"
+#include "schedulerd/live/http/numbers/certificate_ends.hpp"
 #include "schedulerd/live/http/openapi.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -280,9 +281,19 @@ void readyz(Rest&, Call call) {
   call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});
 }
 
+void tell_certificate_ends(Rest& rest, const Published& seen) {
+  if (!rest.options().certificate_ends) return;
+  auto ends = rest.options().certificate_ends();
+  if (ends.empty()) return;  // without TLS no node has one
+  const auto first = first_node_end(seen, rest.service().history().node_credentials({}));
+  if (first) ends["node"] = *first;
+  rest.metrics().set_certificate_ends(ends);
+}
+
 void metrics_text(Rest& rest, Call call) {
   const auto& ask_room = rest.options().state_room;
   if (const auto room = ask_room ? ask_room() : std::nullopt) rest.metrics().set_state_room(*room);
+  tell_certificate_ends(rest, *call.seen);
   call.reply(
       {.status = 200,
        .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}, {"Cache-Control", "no-store"}},

@@ -14,6 +14,7 @@
 #include "base/version.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/state/job_state.hpp"
+#include "schedulerd/live/http/numbers/labelled_gauges.hpp"
 #include "schedulerd/live/http/numbers/pool_series.hpp"
 #include "schedulerd/live/http/numbers/tenant_gauges.hpp"
 
@@ -115,6 +116,9 @@ struct Metrics::Series {
   Family<Gauge>& journal_bytes = gauges(registry, "sched_journal_bytes", "Of the journal in the state directory");
   Family<Gauge>& free_bytes =
       gauges(registry, "sched_state_free_bytes", "Free on the file system of the state directory");
+
+  LabelledGauges certificate_ends{registry, "sched_certificate_end_seconds",
+                                  "When a certificate ends, in Unix time, by whose it is"};
 
   Counter& forecasts = counters(registry, "sched_forecasts_total", "Forecasts of all jobs made").Add({});
   Counter& forecast_events =
@@ -309,6 +313,13 @@ void Metrics::count_turned_away() {
 void Metrics::set_state_room(const StateRoom& room) {
   series_->journal_bytes.Add({}).Set(static_cast<double>(room.journal_bytes));
   series_->free_bytes.Add({}).Set(static_cast<double>(room.free_bytes));
+}
+
+void Metrics::set_certificate_ends(const std::map<std::string, std::int64_t>& ends) {
+  const std::lock_guard lock(series_->mutex);
+  LabelledGauges::Values values;
+  for (const auto& [whose, end] : ends) values[{{"of", whose}}] = static_cast<double>(end);
+  series_->certificate_ends.set(values);
 }
 
 void Metrics::count_reset() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ class Metrics {
   void count_reset();
   void count_turned_away();
   void set_state_room(const StateRoom& room);
+  // In Unix time, by whose certificate it is.
+  void set_certificate_ends(const std::map<std::string, std::int64_t>& ends);
 
   // The text exposition format; sets the gauges first. `shared`: the tree of tenants decides who has the slots.
   // `forecasts`: the newest; null = none has been made.

@@ -46,6 +46,8 @@ struct RestOptions {
   std::size_t streams_per_token = 16;                    // event streams and followed logs
   std::function<std::int64_t()> unix_now;                // wall-clock seconds; empty = the system's
   std::function<std::optional<StateRoom>()> state_room;  // for /metrics; empty = not told
+  // For /metrics: when the daemon's certificate and its authority end, in Unix time; empty = without TLS.
+  std::function<std::map<std::string, std::int64_t>()> certificate_ends;
   // Of one request for usage: rows of its answer, and jobs that have ended which it looks through for them.
   std::size_t usage_rows_max = 100'000;
   std::size_t usage_jobs_max = 1'000'000;

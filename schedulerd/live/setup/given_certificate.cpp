@@ -126,6 +126,11 @@ std::string GivenCertificate::ca_fingerprint() const {
   return shown_.ca_fingerprint;
 }
 
+std::int64_t GivenCertificate::end_unix_s() const {
+  const std::lock_guard lock(mutex_);
+  return tls::expiry_unix_s(shown_.identity.chain).value();
+}
+
 void GivenCertificate::warn_of_end(std::int64_t now_unix_s) {
   const std::int64_t end = tls::expiry_unix_s(shown_.identity.chain).value();
   if (end - now_unix_s > kWarnBefore || now_unix_s < warned_at_ + kDay) return;

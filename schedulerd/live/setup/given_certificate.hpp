@@ -39,6 +39,8 @@ class GivenCertificate {
   [[nodiscard]] const std::vector<std::string>& authorities() const { return shown_.authorities; }
   // Of the authority that is shown now; from any thread.
   [[nodiscard]] std::string ca_fingerprint() const;
+  // When the certificate that is shown now ends; from any thread.
+  [[nodiscard]] std::int64_t end_unix_s() const;
 
  private:
   void read(std::int64_t now_unix_s);

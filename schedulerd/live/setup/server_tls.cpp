@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/timestamp.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::int64_t kHour = 3'600;
 constexpr std::int64_t kAuthorityLife = 20 * 365 * 24 * kHour;
+constexpr std::int64_t kAuthorityWarning = 180 * 24 * kHour;
 
 // One that has a certificate without its key, or the other way round, is not mended by a new one: all who trust it
 // would be cut off.
@@ -38,6 +40,14 @@ Result<tls::Identity> stored_authority(const std::string& certificate, const std
   return stored;
 }
 
+// What it signs is of no use from its end on, and nodes join another one machine by machine.
+void warn_of_end(const std::string& file, const tls::Identity& authority, std::int64_t now) {
+  const auto end = tls::expiry_unix_s(authority.chain);
+  if (!end.ok() || *end - now > kAuthorityWarning) return;
+  spdlog::warn("event=authority_ends file={} expires={} next=\"replace it before that day (docs/security.md)\"", file,
+               timestamp_text(*end));
+}
+
 // One that cannot be looked for is not missing: a new authority would be made in its place.
 Result<bool> authority_file_exists(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) return true;
@@ -54,7 +64,11 @@ Result<tls::Identity> own_authority(const StateDir& state_dir, std::int64_t now)
   const std::string key = folder + "/ca.key";
   const auto has_certificate = authority_file_exists(certificate);
   if (!has_certificate.ok()) return has_certificate.error();
-  if (*has_certificate) return stored_authority(certificate, key);
+  if (*has_certificate) {
+    auto stored = stored_authority(certificate, key);
+    if (stored.ok()) warn_of_end(certificate, *stored, now);
+    return stored;
+  }
   const auto has_key = authority_file_exists(key);
   if (!has_key.ok()) return has_key.error();
   if (*has_key) {

@@ -146,6 +146,16 @@ Status StateDir::keep_private(const std::string& name) const {
   return ok_status();
 }
 
+Status StateDir::has_journal() const {
+  const std::string path = file("journal.db");
+  if (::access(path.c_str(), F_OK) == 0 || ::access(file("cluster.id").c_str(), F_OK) != 0) return ok_status();
+  return conflict(
+      path +
+      " is missing, and cluster.id beside it shows that there was one: agents would end all workers, which "
+      "an empty journal does not know; bring the file back from a backup, or, to begin anew, choose another "
+      "--state-dir");
+}
+
 Result<std::string> StateDir::agent_token() const {
   const std::string path = file("agent.token");
   if (::access(path.c_str(), F_OK) != 0) TP_TRY(write_secret_file(path, random_hex(24)));
@@ -158,6 +168,16 @@ Status StateDir::has_cluster_id() const {
   return conflict(path +
                   " is missing, and the journal beside it has been used: with another identity agents and providers of "
                   "nodes would take this daemon for another one; bring the file back from a backup");
+}
+
+Status StateDir::has_authority() const {
+  const std::string path = file("tls");
+  if (::access(path.c_str(), F_OK) == 0) return ok_status();
+  return conflict(path +
+                  " is missing, and nodes have joined by certificates of the authority in it: with another one all of "
+                  "them would be refused and have to join anew; bring it back from a backup, or, to have a new one "
+                  "made, leave an empty folder in its place: mkdir " +
+                  path);
 }
 
 Result<std::string> StateDir::cluster_id() const {

@@ -48,6 +48,8 @@ class StateDir {
   // The database `name` and what SQLite puts beside it are read and written by this user only; made where it is
   // missing.
   [[nodiscard]] Status keep_private(const std::string& name) const;
+  // An error if the journal would be made anew beside an identity, which comes after it at a first start.
+  [[nodiscard]] Status has_journal() const;
   // The agents' shared secret; made at the first call.
   [[nodiscard]] Result<std::string> agent_token() const;
 
@@ -56,6 +58,8 @@ class StateDir {
   [[nodiscard]] Result<std::string> cluster_id() const;
   // An error if it would be made anew; for a start that is not the first.
   [[nodiscard]] Status has_cluster_id() const;
+  // An error if nothing is left of tls/; where nodes have joined, and know the daemon by what was in it.
+  [[nodiscard]] Status has_authority() const;
 
  private:
   StateDir(std::string path, bool made) : path_(std::move(path)), made_(made) {}

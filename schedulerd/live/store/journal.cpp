@@ -5,6 +5,7 @@
 
 #include "base/digest.hpp"
 #include "base/json.hpp"
+#include "base/version.hpp"
 #include "core/codec/row_texts.hpp"
 #include "schedulerd/live/store/ended_rows.hpp"
 #include "schedulerd/live/store/journal_mark.hpp"
@@ -26,6 +27,13 @@ std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind
 template <class Id>
 std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
   return id ? std::optional(static_cast<std::int64_t>(id->number())) : std::nullopt;
+}
+
+// Its digest is right, so a backup would lose what came after it for nothing.
+Error of_another_version(const std::string& path, std::uint64_t seq, const std::string& why) {
+  return conflict(path + ": journal row " + std::to_string(seq) + " cannot be applied by schedulerd " + kVersion +
+                  " (" + why + "); it is not damaged, so another version has written it: start that one, which " +
+                  "event=recovered in its log names");
 }
 
 // Not a policy file, which is named with its version, as in capped@0123456789ab (core::short_name).
@@ -354,7 +362,7 @@ Status Journal::replay(std::uint64_t after, const std::function<Status(const Jou
         }
         ++expected;
         const Status applied = on_row(stored);
-        if (!applied.ok()) refuse(stored.seq, "cannot be applied (" + applied.error().message + ")");
+        if (!applied.ok()) outcome = of_another_version(impl_->path, stored.seq, applied.error().message);
       },
       after));
   TP_TRY(outcome);

@@ -83,7 +83,7 @@ Result<std::optional<core::ClusterState>> read_snapshot(Database& database, std:
   }
   auto whole = outcome.ok() ? std::move(state).finish(head) : Result<core::ClusterState>(outcome.error());
   if (whole.ok()) return std::optional(*std::move(whole));
-  return io_error("snapshot " + std::to_string(seq) + " cannot be read (" + whole.error().message +
+  return conflict("snapshot " + std::to_string(seq) + " cannot be read (" + whole.error().message +
                   "); start the version that wrote it");
 }
 

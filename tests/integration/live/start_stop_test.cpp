@@ -213,6 +213,26 @@ TEST_CASE("a state directory that has lost its identity is refused, and gets no 
   CHECK(again.wait_ready());
 }
 
+TEST_CASE("a state directory that has lost its journal is refused, and gets no empty one") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  {
+    DaemonProcess daemon(folder, {});
+    REQUIRE(daemon.wait_ready());
+    daemon.signal(SIGTERM);
+    REQUIRE(daemon.wait_exit() == 0);
+  }
+  const std::filesystem::path journal = folder / "state/journal.db";
+  std::filesystem::rename(journal, folder / "kept");
+  std::filesystem::remove(folder / "state/journal.db.mark");
+  DaemonProcess without(folder, {});
+  check_refused(without, 2, "journal.db is missing");
+  CHECK_FALSE(std::filesystem::exists(journal));
+  std::filesystem::rename(folder / "kept", journal);
+  DaemonProcess again(folder, {});
+  CHECK(again.wait_ready());
+}
+
 TEST_CASE("a damaged journal is refused with exit code 3 and left as it is") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;

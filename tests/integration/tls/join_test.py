@@ -317,7 +317,7 @@ class Join(unittest.TestCase):
         kept.write_text(first)
         time.sleep(31)  # its life
         agent = daemon.run_agent("a")
-        self.told(agent, "it has expired; join anew with a token of this daemon")
+        self.told(agent, "by the daemon's clock; join anew with a token of this daemon")
         self.soon(lambda: "it has expired" in daemon.logged())
         agent[0].terminate()
         agent[0].wait()
@@ -325,6 +325,23 @@ class Join(unittest.TestCase):
         process, log = agent
         self.soon(lambda: daemon.is_up("a") or process.poll() is not None, log)
         self.assertTrue(daemon.is_up("a"), log())
+
+    def test_an_authority_that_is_gone_with_its_folder_is_not_made_anew_where_nodes_have_joined(self):
+        daemon = self.daemon()
+        agent = daemon.join("a", daemon.node_token()["token"], "--name", "a")
+        self.soon(lambda: daemon.is_up("a"), agent[1])
+        authority, kept = self.folder / "state/tls", self.folder / "kept"
+        before = daemon.ready["ca_fingerprint"]
+        daemon.stop()
+        authority.rename(kept)
+        with self.assertRaisesRegex(RuntimeError, "tls is missing, and nodes have joined"):
+            daemon.start()
+        self.assertEqual(daemon.process.wait(PATIENCE), 2)
+        daemon.process.stdout.close()
+        self.assertFalse(authority.exists())
+        kept.rename(authority)
+        daemon.start()
+        self.assertEqual(daemon.ready["ca_fingerprint"], before)
 
     def test_renewals_that_are_asked_for_too_often_cost_no_node_its_link(self):
         daemon = self.daemon()

@@ -5,6 +5,7 @@
 
 #include "base/version.hpp"
 #include "core/state/tenant_jobs.hpp"
+#include "schedulerd/live/http/numbers/certificate_ends.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -118,6 +119,39 @@ TEST_CASE("what the state takes and what its disk has left are told once they ar
   CHECK(says(metrics, "sched_state_free_bytes 8192"));
   metrics.set_state_room({.journal_bytes = 4096, .free_bytes = 0});
   CHECK(says(metrics, "sched_state_free_bytes 0"));
+}
+
+TEST_CASE("when certificates end is told by whose they are, and no longer once there is none") {
+  Metrics metrics;
+  metrics.set_certificate_ends({{"daemon", 1'800'000'000}, {"node", 1'797'000'000}});
+  CHECK(says(metrics, "sched_certificate_end_seconds{of=\"daemon\"} 1800000000"));
+  CHECK(says(metrics, "sched_certificate_end_seconds{of=\"node\"} 1797000000"));
+  metrics.set_certificate_ends({{"daemon", 1'800'000'001}});
+  CHECK(says(metrics, "sched_certificate_end_seconds{of=\"daemon\"} 1800000001"));
+  CHECK(metrics.text({}, false, nullptr).find("of=\"node\"") == std::string::npos);
+}
+
+TEST_CASE("the certificate that ends first is that of a node that is up and was not revoked") {
+  Published seen;
+  seen.clock = {.unix_us_at_zero = 1'700'000'000'000'000};
+  const auto known = [&](const char* name, std::uint64_t place, core::NodeState state) {
+    core::Node node;
+    node.id = NodeId(place);
+    node.name = name;
+    node.state = state;
+    seen.state.nodes.emplace(node.id, node);
+    NodeCredential credential;
+    credential.node = name;
+    credential.valid_until = Instant() + Duration::seconds(static_cast<std::int64_t>(place));
+    return credential;
+  };
+  std::vector<NodeCredential> all = {known("away", 1, core::NodeState::kLost),
+                                     known("revoked", 2, core::NodeState::kUp)};
+  all[1].revoked_at = Instant();
+  CHECK_FALSE(first_node_end(seen, all));
+  all.push_back(known("b", 4, core::NodeState::kUp));
+  all.push_back(known("a", 3, core::NodeState::kUp));
+  CHECK(first_node_end(seen, all) == 1'700'000'003);
 }
 
 TEST_CASE("what is alerted on is there before it has happened") {

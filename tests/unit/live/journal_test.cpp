@@ -283,6 +283,23 @@ TEST_CASE("a damaged row is refused by its number") {
   CHECK(bodies(journal).back().find("journal row 2 is damaged") != std::string::npos);
 }
 
+TEST_CASE("a whole row that cannot be applied is another version's, and no backup is asked for") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  for (int i = 1; i <= 2; ++i) REQUIRE(journal.append(fact(i)).ok());
+  REQUIRE(journal.commit(clock_at(5)).ok());
+  int asked = 0;
+  const Status refused = journal.replay(0, [&](const JournalRow&) -> Status {
+    return ++asked == 2 ? Status(invalid_argument("no such fact")) : ok_status();
+  });
+  REQUIRE_FALSE(refused.ok());
+  CHECK(asked == 2);
+  CHECK(refused.error().code == ErrorCode::kConflict);  // the daemon ends with 2, and is not started again
+  CHECK(refused.error().message.find("journal row 2 cannot be applied by schedulerd ") != std::string::npos);
+  CHECK(refused.error().message.find("(no such fact)") != std::string::npos);
+  CHECK(refused.error().message.find("backup") == std::string::npos);
+}
+
 TEST_CASE("a missing row and a missing end are refused") {
   const test::TemporaryFolder dir;
   {

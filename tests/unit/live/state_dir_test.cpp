@@ -118,6 +118,33 @@ TEST_CASE("a database that may not be opened is to be mended before the next sta
   CHECK(kept.error().message.find("Is a directory; mend that") != std::string::npos);
 }
 
+TEST_CASE("a journal that is missing beside an identity is not made anew") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  CHECK(state->has_journal().ok());  // the first start
+  REQUIRE(state->keep_private("journal.db").ok());
+  REQUIRE(state->cluster_id().ok());
+  CHECK(state->has_journal().ok());
+  REQUIRE(::unlink(state->file("journal.db").c_str()) == 0);
+  const Status refused = state->has_journal();
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kConflict);
+  CHECK(refused.error().message.starts_with(state->file("journal.db") + " is missing"));
+}
+
+TEST_CASE("an authority whose folder is gone is asked for, and an empty folder says that it may be made anew") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  const Status refused = state->has_authority();
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kConflict);
+  CHECK(refused.error().message.ends_with("mkdir " + state->file("tls")));
+  REQUIRE(::mkdir(state->file("tls").c_str(), 0700) == 0);
+  CHECK(state->has_authority().ok());
+}
+
 TEST_CASE("a database and what lies beside it become private") {
   const test::TemporaryFolder dir;
   const auto state = StateDir::open(dir / "state");

@@ -493,4 +493,24 @@ TEST_CASE("a corrected clock moves the end of a window, and does not renew it tw
   CHECK(pool.story.engine().clock_due() == midnight + kHour * 24);
 }
 
+TEST_CASE("a budget that was spent while the clock was a year ahead is renewed with the window of the right day") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kPause)});
+  const JobId job = pool.running("vision", 2);
+  const Instant midnight = Instant::from_micros(24 * kHour.count_us());
+  pool.story.learn(core::UtcSet{400 * 24 * kHour.count_us()});
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(job);
+  REQUIRE(pool.story.job(job).hold);
+  CHECK(pool.budget("vision").window_ends_us == 401 * 24 * kHour.count_us());
+  pool.story.learn(core::UtcSet{0});
+  CHECK(pool.budget("vision").window_ends_us == midnight.count_us());
+  CHECK(pool.budget("vision").spent == Money::micros(4'000'000));
+  REQUIRE(pool.story.job(job).hold);
+  CHECK(pool.story.job(job).hold->window_ends_us == midnight.count_us());
+  pool.clock_at(midnight);
+  CHECK_FALSE(pool.story.job(job).hold);
+  pool.settle_all();
+  CHECK(pool.story.job(job).size() == 2);
+}
+
 }  // namespace tidepool::test

@@ -47,7 +47,8 @@ TEST_CASE("a certificate is good in its time only, and the words say which way t
       issue_client(signer, AskedFor().request, "n", {.from_unix_s = kThen, .until_unix_s = kThen + 60}).value();
   CHECK(refusal_of(signer, certificate, kThen) == "none");
   CHECK(refusal_of(signer, certificate, kThen + 59) == "none");
-  CHECK(refusal_of(signer, certificate, kThen + 61) == "it has expired");
+  CHECK(refusal_of(signer, certificate, kThen + 61) == "it has expired, at 2027-01-15T08:01:00Z by the daemon's clock");
+  CHECK(refusal_of(signer, certificate, kLong.until_unix_s + 1) == "the authority that has signed it has expired");
   CHECK(refusal_of(signer, certificate, kThen - 61) == "it is not valid yet; look at the clocks of both machines");
 }
 

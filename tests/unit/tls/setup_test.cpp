@@ -195,6 +195,7 @@ TEST_CASE("a renewed certificate is shown within a minute, and what cannot be sh
   GivenCertificate shown(*config.tls, made->names, made->given, {made->context, made->agents});
   const std::string before = shown.chain();
   CHECK(before.starts_with(first.chain));
+  CHECK(shown.end_unix_s() == now + 600);
   shown.tend(now);
 
   const auto second = issued(900);
@@ -206,6 +207,7 @@ TEST_CASE("a renewed certificate is shown within a minute, and what cannot be sh
   CHECK(shown.chain() == before);  // read once a minute
   shown.tend(now + 120);
   CHECK(shown.chain().starts_with(second.chain));
+  CHECK(shown.end_unix_s() == now + 900);
 
   const std::string renewed = shown.chain();
   write_text(config.tls->certificate, "none");
