@@ -96,14 +96,16 @@ void hold_jobs(StateChange& change) {
 
 // A clock that was far ahead has begun windows of then. One that has begun goes on if it is the next one; the end of a
 // later one is not waited for. Whether there was any.
-bool leave_far_windows(ClusterState& state, Instant at) {
+bool leave_far_windows(StateChange& change) {
   bool has_left = false;
-  for (auto& [tenant, account] : state.budgets) {
-    const std::int64_t end = next_window_us(account.budget.window, utc_us(state, at));
-    if (account.window_ends_us <= next_window_us(account.budget.window, end)) continue;
+  const std::int64_t now_us = utc_us(change.state(), change.at());
+  change.budgets_changed();
+  change.state().budgets.edit_all([&](const std::string&, BudgetAccount& account) {
+    const std::int64_t end = next_window_us(account.budget.window, now_us);
+    if (account.window_ends_us <= next_window_us(account.budget.window, end)) return;
     account.window_ends_us = end;
     has_left = true;
-  }
+  });
   return has_left;
 }
 
@@ -196,7 +198,7 @@ Status apply(StateChange& change, const UtcSet& fact) {
   prices_until_now(change);
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
   price_anew(change);
-  if (leave_far_windows(change.state(), change.at())) hold_jobs(change);
+  if (leave_far_windows(change)) hold_jobs(change);
   return ok_status();
 }
 
