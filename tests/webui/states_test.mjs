@@ -277,6 +277,17 @@ test("of a decision for many jobs the feed has the first lines, and one for all 
   });
 });
 
+test("above the decisions stands that a policy file gave way, also after a reload", () => {
+  const world = demoWorld();
+  world.emit("policy.rolled_back", { actor: null }, { policy: "mine", version: "0123456789abcdef", to: null, to_version: null, why: "3 rounds in a row have failed" });
+  return onPage(world, {}, async (page) => {
+    const said = page.getByTestId("policy-trouble");
+    await said.getByText("Policy mine, version 0123456789ab gave way to the daemon's own: 3 rounds in a row have failed.").waitFor();
+    world.emit("policy.activated", { actor: null }, { policy: "mine", version: "0123456789abcdef", before: null, before_version: null });
+    await said.waitFor({ state: "detached" });
+  });
+});
+
 test("on a phone the state of the connection lies over no link, whether it is live or lost", () => onPage(demoWorld(), { size: "narrow", allow: /net::ERR_/ }, async (page, server) => {
   const apart = async () => {
     const [link, state] = await Promise.all([page.getByRole("link", { name: "Plan", exact: true }), page.locator(".link-state")].map((part) => part.boundingBox()));

@@ -300,6 +300,9 @@ export interface TideEvent {
   data: Record<string, unknown>;
 }
 
+// Events that tell whether a policy decides or has failed.
+export const kPolicyNews = ["policy.activated", "policy.rolled_back", "policy.error"];
+
 export type BudgetAction = "warn" | "shrink" | "pause" | "stop";
 
 export interface Budget {

@@ -92,6 +92,7 @@ export interface State {
   jobsLeft: JobsLeft | null; // null: all jobs are there
   nodes: ReadonlyMap<string, ClusterNode>;
   policies: readonly Policy[];
+  policyNews: TideEvent | null; // the newest of kPolicyNews
   decisions: readonly DecisionLine[]; // newest first
   sizeHistory: ReadonlyMap<string, readonly SizePoint[]>;
   arrivals: readonly number[]; // when the newest events happened, ms since 1970
@@ -109,7 +110,7 @@ export const kNoNeeds: Needs = {
 
 export const kEmptyState: State = {
   link: { kind: "loading" }, role: null, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
-  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
+  policyNews: null, decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
   needs: kNoNeeds,
 };
 

@@ -1,5 +1,5 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
-import type { ClusterNode, Decision, ForecastPage, Job, Policy, Role, TideEvent } from "../api/types";
+import { type ClusterNode, type Decision, type ForecastPage, type Job, kPolicyNews, type Policy, type Role, type TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
 import { kept } from "./kept";
 import {
@@ -22,6 +22,7 @@ export type Action =
   | { type: "reasons"; jobs: Job[] }
   | { type: "nodes"; nodes: ClusterNode[] }
   | { type: "policies"; policies: Policy[] }
+  | { type: "policy_news"; event: TideEvent | null }
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
   | DetailAction
@@ -54,6 +55,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, nodes: byId(action.nodes) };
     case "policies":
       return { ...state, policies: action.policies };
+    case "policy_news":
+      return { ...state, policyNews: newer(state.policyNews, action.event) };
     case "decisions":
       return withDecisions(state, action.decisions);
     case "open":
@@ -99,10 +102,13 @@ function applyEvent(draft: State, event: TideEvent): State {
   applyToJob(next, event);
   applyToNodes(next, event);
   if (kMovesPolicies.has(event.type)) next.needs = { ...next.needs, policies: true };
+  if (kPolicyNews.includes(event.type)) next.policyNews = newer(next.policyNews, event);
   if (event.type === "decision.made") applyDecision(next, event);
   if (next.detail) applyToDetail(next, event);
   return next;
 }
+
+const newer = (known: TideEvent | null, told: TideEvent | null) => (known !== null && (told === null || told.seq < known.seq) ? known : told);
 
 function applyToJob(draft: State, event: TideEvent): void {
   if (event.job === null) return;

@@ -93,14 +93,15 @@ export class Session {
     this.pending = [];
     this.listed = false;
     try {
-      const [jobs, nodes, policies, decisions, role] = await Promise.all([
-        this.jobs.first(), this.client.nodes(), this.client.policies(), this.decisionsToTell(), this.ownRole(),
+      const [jobs, nodes, policies, news, decisions, role] = await Promise.all([
+        this.jobs.first(), this.client.nodes(), this.client.policies(), this.client.policyNews(), this.decisionsToTell(), this.ownRole(),
       ]);
       if (run !== this.run) return;
       const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
       const recent = await this.client.eventsAfter(Math.max(0, seq - kRecentEvents));
       if (run !== this.run) return;
       this.store.dispatch({ type: "role", role });
+      this.store.dispatch({ type: "policy_news", event: news });
       this.store.dispatch({
         type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions,
         recent: recent.items.filter((event) => event.seq <= seq),
