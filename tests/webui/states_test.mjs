@@ -322,6 +322,16 @@ test("a slot of a lost node is told apart from one in use, though a job is on it
     await page.getByRole("link", { name: "charlm-demo, worker w-1, slot 0 of spot-7, which is lost", exact: true }).waitFor();
     const looks = await page.locator(".cell.held").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).outlineStyle));
     assert.deepEqual([...new Set(looks)].sort(), ["none", "solid"]);
+    assert.deepEqual(await page.locator(".lost .cell.held").evaluateAll((cells) => [...new Set(cells.map((cell) => getComputedStyle(cell).opacity))]), ["1"], "its text would lose its contrast");
+  });
+});
+
+test("on a phone a worker's id that does not fit its slot is left out, not cut to another's", () => {
+  const world = demoWorld();
+  world.nodes[0].slots = Array.from({ length: 12 }, (_, index) => ({ index, job: "job-1", worker: `w-${index + 30}` }));
+  return onPage(world, { size: "narrow" }, async (page) => {
+    await loaded(page);
+    assert.deepEqual(await page.locator(".cell-worker").evaluateAll((ids) => [...new Set(ids.map((id) => getComputedStyle(id).visibility))]), ["hidden"]);
   });
 });
 

@@ -7,7 +7,7 @@ import { jobHref } from "../../page/router";
 import { type DecisionLine, isTold } from "../../state/model";
 import { sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
-import { type FeedLine, feedLines, intentText, kindText, noDecisionsText } from "../../text/decision_text";
+import { type FeedLine, feedLines, intentText, kindText, noDecisionsText, withNodeNames } from "../../text/decision_text";
 import { count, unbroken } from "../../text/format";
 import { policyTrouble } from "../../text/policy_text";
 import { useDark } from "../../page/theme";
@@ -64,6 +64,7 @@ function Entry({ decision }: { decision: DecisionLine }) {
 function Line({ line: { intent, alike }, at }: { line: FeedLine; at: string }) {
   const dark = useDark();
   const jobs = useSelect((state) => state.jobs);
+  const nodes = useSelect((state) => state.nodes);
   return (
     <div class="feed-line">
       <i class="swatch" aria-hidden="true" style={{ background: intent.job ? jobColour(intent.job, dark) : "var(--line-strong)" }} />
@@ -74,7 +75,7 @@ function Line({ line: { intent, alike }, at }: { line: FeedLine; at: string }) {
           <When at={at} />
         </p>
         <p class="feed-text">
-          {unbroken(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""))}
+          {unbroken(withNodeNames(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""), nodes))}
           {alike > 0 && <span class="quiet"> · and {count(alike)} more</span>}
         </p>
       </div>
