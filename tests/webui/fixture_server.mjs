@@ -209,7 +209,7 @@ function answer(world, url, request, response) {
   }
   if (what === "events" && id === "stream") return stream(world, after, request, response);
   if (what === "events") return send(response, 200, world.page(eventsOf(world, null, url.searchParams)));
-  if (what === "whoami") return send(response, 200, { id: "tok-1", name: "fixture", role: world.role, tenant: null, created_at: at(0), expires_at: null, state: "valid", revoked: false });
+  if (what === "whoami") return send(response, 200, { id: "tok-1", name: "fixture", role: world.role, tenant: world.ownTenant ?? null, created_at: at(0), expires_at: null, state: "valid", revoked: false });
   if (what === "nodes") return send(response, 200, world.page(world.nodes));
   if (what === "policies") return send(response, 200, world.page([example("policy")]));
   if (what === "decisions") {

@@ -400,6 +400,17 @@ test("a token that may only read is offered nothing that would be refused, and i
   });
 });
 
+test("a token of one tenant is told which numbers are its tenant's, and whose the grey slots are", () => {
+  const world = Object.assign(demoWorld(), { ownTenant: "demo" });
+  world.nodes[0].slots[2] = { index: 2, job: null, worker: null, busy: true };
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    await page.getByText("grey = another tenant's").waitFor();
+    assert.equal(await page.locator(".facts").getByText("of your tenant", { exact: true }).count(), 2);
+    await page.locator(".facts").getByText("per hour, your tenant").waitFor();
+  });
+});
+
 test("a refused action shows the daemon's words", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();

@@ -1,8 +1,8 @@
 // The only file that asks the daemon for anything. Every failure is an ApiError with a sentence.
 import type { Plan, SubmitDecision } from "./plan_types";
 import {
-  type ClusterNode, type Decision, type Explanation, type ForecastPage, type Job, type JobMetrics, kPolicyNews, type Page, type Policy,
-  type Problem, type Role, type TenantTree, type TideEvent, type Usage, type UsageWindow, type Worker,
+  type Caller, type ClusterNode, type Decision, type Explanation, type ForecastPage, type Job, type JobMetrics, kPolicyNews, type Page, type Policy,
+  type Problem, type TenantTree, type TideEvent, type Usage, type UsageWindow, type Worker,
 } from "./types";
 
 export class ApiError extends Error {
@@ -127,7 +127,7 @@ export class Client {
     return { ...first, items, next_cursor: null };
   }
 
-  whoami(): Promise<{ role: Role }> { return this.get<{ role: Role }>("/v1/whoami"); }
+  whoami(): Promise<Caller> { return this.get<Caller>("/v1/whoami"); }
   jobs(): Promise<Page<Job>> { return this.all<Job>("/v1/jobs"); }
   jobsPage(which: keyof typeof kStates, cursor: string | null): Promise<Page<Job>> {
     return this.get<Page<Job>>(`/v1/jobs?state=${kStates[which]}&limit=${kPageLimit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);

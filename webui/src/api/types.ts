@@ -404,6 +404,11 @@ export interface PoolUsage {
 
 // Each may do what those before it may.
 export type Role = "viewer" | "submitter" | "admin";
+// Whose token it is.
+export interface Caller {
+  role: Role;
+  tenant?: string | null; // null: it is limited to none
+}
 
 export interface Page<T> {
   items: T[];

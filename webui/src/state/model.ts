@@ -86,6 +86,7 @@ export interface JobsLeft {
 export interface State {
   link: Link;
   role: Role | null; // of the tab's token; null: not read yet, or the daemon does not tell
+  ownTenant: string | null; // to which that token is limited; null: to none, or not known
   seq: number; // newest event that the lists or the stream have brought
   lastEventAt: string | null;
   jobs: ReadonlyMap<string, Job>;
@@ -109,7 +110,7 @@ export const kNoNeeds: Needs = {
 };
 
 export const kEmptyState: State = {
-  link: { kind: "loading" }, role: null, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
+  link: { kind: "loading" }, role: null, ownTenant: null, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
   policyNews: null, decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
   needs: kNoNeeds,
 };

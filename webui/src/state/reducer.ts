@@ -14,7 +14,7 @@ import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
   | { type: "link"; link: Link }
-  | { type: "role"; role: Role | null }
+  | { type: "role"; role: Role | null; tenant: string | null }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "more_jobs"; jobs: Job[]; left: JobsLeft | null }
   | { type: "events"; events: TideEvent[] }
@@ -40,7 +40,7 @@ export function reduce(state: State, action: Action): State {
     case "link":
       return { ...state, link: action.link };
     case "role":
-      return { ...state, role: action.role };
+      return { ...state, role: action.role, ownTenant: action.tenant };
     case "listed":
       return listed(state, action);
     case "more_jobs":
