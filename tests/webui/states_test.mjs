@@ -411,6 +411,15 @@ test("a token of one tenant is told which numbers are its tenant's, and whose th
   });
 });
 
+test("at 400 % zoom no link of the top bar lies under a button, and budgets are in sight at 200 %", () => onPage(sharedWorld(), { hash: "#/tenants" }, async (page) => {
+  await page.locator(".tenant-table").waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  const [link, button] = await Promise.all([page.getByRole("link", { name: "Plan", exact: true }), page.getByRole("button", { name: /theme/ })].map((part) => part.boundingBox()));
+  assert.ok(link.x + link.width <= button.x || link.y >= button.y + button.height, "the link and the button lie over each other");
+  await page.setViewportSize({ width: 720, height: 450 });
+  assert.ok(await page.locator(".table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table is wider than its card");
+}));
+
 test("a refused action shows the daemon's words", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();
