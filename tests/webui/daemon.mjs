@@ -1,7 +1,7 @@
 // A real daemon for one test file: `schedulerd --dev` with an agent of some CPU slots, which ends with it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -9,12 +9,13 @@ const bin = process.env.TIDEPOOL_BIN_DIR;
 export const source = process.env.TIDEPOOL_SOURCE_DIR;
 const kReadyMs = 60_000;
 
-// The daemon's promise: one line "ready {…}" when it serves.
-export async function startDaemon({ slots }) {
+// The daemon's promise: one line "ready {…}" when it serves. With `stateDir` it keeps its state there and has no node yet.
+export async function startDaemon({ slots, stateDir = null }) {
   assert.ok(bin && source, "TIDEPOOL_BIN_DIR and TIDEPOOL_SOURCE_DIR must be set; ctest sets them");
   const program = join(bin, "schedulerd");
   assert.ok(existsSync(program), `${program} is missing: build the target schedulerd`);
-  const process = spawn(program, ["--dev", "--listen", "127.0.0.1:0", "--local-slots", String(slots), "--policy", "tidal"], { stdio: ["ignore", "pipe", "pipe"] });
+  const where = stateDir === null ? ["--dev", "--local-slots", String(slots)] : ["--state-dir", stateDir];
+  const process = spawn(program, [...where, "--listen", "127.0.0.1:0", "--policy", "tidal"], { stdio: ["ignore", "pipe", "pipe"] });
   let complaint = "";
   process.stderr.on("data", (text) => { complaint = (complaint + text).slice(-4000); });
   const lines = createInterface({ input: process.stdout });
@@ -23,7 +24,7 @@ export async function startDaemon({ slots }) {
     process.once("exit", (code) => reject(new Error(`schedulerd ended with ${code}: ${complaint}`)));
     setTimeout(() => reject(new Error(`schedulerd was not ready in ${kReadyMs} ms: ${complaint}`)), kReadyMs).unref();
   });
-  return new Daemon(process, ready);
+  return new Daemon(process, { token: stateDir && readFileSync(join(stateDir, "admin.token"), "utf8").trim(), ...ready });
 }
 
 class Daemon {

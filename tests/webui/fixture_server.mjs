@@ -208,8 +208,8 @@ function answer(world, url, request, response) {
     return takeFile(world, what === "plan" ? "plan" : url.searchParams.has("dry_run") ? "decision" : "submitted", request, response);
   }
   if (what === "events" && id === "stream") return stream(world, after, request, response);
-  if (what === "events") return send(response, 200, world.page(world.events.filter((event) => event.seq > after)));
-  if (what === "whoami") return send(response, 200, { id: "tok-1", name: "fixture", role: world.role, tenant: null, created_at: at(0), expires_at: null, state: "valid", revoked: false });
+  if (what === "events") return send(response, 200, world.page(eventsOf(world, null, url.searchParams)));
+  if (what === "whoami") return send(response, 200, { id: "tok-1", name: "fixture", role: world.role, tenant: world.ownTenant ?? null, created_at: at(0), expires_at: null, state: "valid", revoked: false });
   if (what === "nodes") return send(response, 200, world.page(world.nodes));
   if (what === "policies") return send(response, 200, world.page([example("policy")]));
   if (what === "decisions") {
@@ -244,9 +244,10 @@ function jobsOf(world, asked) {
   return { ...world.page(found.slice(from, from + limit)), next_cursor: from + limit < found.length ? String(from + limit) : null };
 }
 
+// Of one job; null: of all.
 function eventsOf(world, job, asked) {
   const [after, type] = [Number(asked.get("after") ?? 0), asked.get("type")];
-  const found = world.events.filter((event) => event.job === job && event.seq > after && (type === null || event.type === type));
+  const found = world.events.filter((event) => (job === null || event.job === job) && event.seq > after && (type === null || event.type === type));
   return asked.get("order") === "desc" ? found.reverse() : found;
 }
 

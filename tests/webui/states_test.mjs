@@ -277,6 +277,17 @@ test("of a decision for many jobs the feed has the first lines, and one for all 
   });
 });
 
+test("above the decisions stands that a policy file gave way, also after a reload", () => {
+  const world = demoWorld();
+  world.emit("policy.rolled_back", { actor: null }, { policy: "mine", version: "0123456789abcdef", to: null, to_version: null, why: "3 rounds in a row have failed" });
+  return onPage(world, {}, async (page) => {
+    const said = page.getByTestId("policy-trouble");
+    await said.getByText("Policy mine, version 0123456789ab gave way to the daemon's own: 3 rounds in a row have failed.").waitFor();
+    world.emit("policy.activated", { actor: null }, { policy: "mine", version: "0123456789abcdef", before: null, before_version: null });
+    await said.waitFor({ state: "detached" });
+  });
+});
+
 test("on a phone the state of the connection lies over no link, whether it is live or lost", () => onPage(demoWorld(), { size: "narrow", allow: /net::ERR_/ }, async (page, server) => {
   const apart = async () => {
     const [link, state] = await Promise.all([page.getByRole("link", { name: "Plan", exact: true }), page.locator(".link-state")].map((part) => part.boundingBox()));
@@ -311,6 +322,16 @@ test("a slot of a lost node is told apart from one in use, though a job is on it
     await page.getByRole("link", { name: "charlm-demo, worker w-1, slot 0 of spot-7, which is lost", exact: true }).waitFor();
     const looks = await page.locator(".cell.held").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).outlineStyle));
     assert.deepEqual([...new Set(looks)].sort(), ["none", "solid"]);
+    assert.deepEqual(await page.locator(".lost .cell.held").evaluateAll((cells) => [...new Set(cells.map((cell) => getComputedStyle(cell).opacity))]), ["1"], "its text would lose its contrast");
+  });
+});
+
+test("on a phone a worker's id that does not fit its slot is left out, not cut to another's", () => {
+  const world = demoWorld();
+  world.nodes[0].slots = Array.from({ length: 12 }, (_, index) => ({ index, job: "job-1", worker: `w-${index + 30}` }));
+  return onPage(world, { size: "narrow" }, async (page) => {
+    await loaded(page);
+    assert.deepEqual(await page.locator(".cell-worker").evaluateAll((ids) => [...new Set(ids.map((id) => getComputedStyle(id).visibility))]), ["hidden"]);
   });
 });
 
@@ -378,6 +399,26 @@ test("a token that may only read is offered nothing that would be refused, and i
     await page.getByRole("textbox").waitFor();
   });
 });
+
+test("a token of one tenant is told which numbers are its tenant's, and whose the grey slots are", () => {
+  const world = Object.assign(demoWorld(), { ownTenant: "demo" });
+  world.nodes[0].slots[2] = { index: 2, job: null, worker: null, busy: true };
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    await page.getByText("grey = another tenant's").waitFor();
+    assert.equal(await page.locator(".facts").getByText("of your tenant", { exact: true }).count(), 2);
+    await page.locator(".facts").getByText("per hour, your tenant").waitFor();
+  });
+});
+
+test("at 400 % zoom no link of the top bar lies under a button, and budgets are in sight at 200 %", () => onPage(sharedWorld(), { hash: "#/tenants" }, async (page) => {
+  await page.locator(".tenant-table").waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  const [link, button] = await Promise.all([page.getByRole("link", { name: "Plan", exact: true }), page.getByRole("button", { name: /theme/ })].map((part) => part.boundingBox()));
+  assert.ok(link.x + link.width <= button.x || link.y >= button.y + button.height, "the link and the button lie over each other");
+  await page.setViewportSize({ width: 720, height: 450 });
+  assert.ok(await page.locator(".table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table is wider than its card");
+}));
 
 test("a refused action shows the daemon's words", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);

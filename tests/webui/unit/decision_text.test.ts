@@ -1,6 +1,6 @@
 import type { Decision } from "~/api/types";
 import { lineOf } from "~/state/reducer";
-import { feedLines, intentText, kindText, noDecisionsText } from "~/text/decision_text";
+import { feedLines, intentText, kindText, noDecisionsText, withNodeNames } from "~/text/decision_text";
 import { decision } from "./samples";
 
 const intent = (kind: string, code: string, text: string) => {
@@ -39,4 +39,11 @@ test("a decision has a line for each job and kind, the first of those alike with
   const lines = feedLines([of("stop_worker", "job-1", "stopping w-1"), of("start", "job-2", "started"), of("stop_worker", "job-1", "stopping w-2"),
     of("stop_worker", "job-3", "stopping w-9"), of("stop_worker", "job-1", "stopping w-3"), of("probe_node", null, "measuring node-1"), of("probe_node", null, "measuring node-2")]);
   expect(lines.map(({ intent: { text }, alike }) => [text, alike])).toEqual([["stopping w-1", 2], ["started", 0], ["stopping w-9", 0], ["measuring node-1", 1]]);
+});
+
+test("nodes have the names that the page shows, a node's own decision is left as it is, and one that has gone keeps its id", () => {
+  const nodes = new Map([["node-1", { name: "gpu-a" }], ["node-2", { name: "node-1" }], ["node-12", { name: "gpu-c" }]]);
+  expect(withNodeNames("started with 3 workers (w-1 on node-1, w-2 on node-12, w-3 on node-7)", nodes)).toBe("started with 3 workers (w-1 on gpu-a, w-2 on gpu-c, w-3 on node-7)");
+  expect(withNodeNames("moving w-27 to node-1: node-2 is being drained", nodes)).toBe("moving w-27 to gpu-a: node-1 is being drained");
+  expect(withNodeNames("node-1: given back: nobody waits", nodes)).toBe("node-1: given back: nobody waits");
 });

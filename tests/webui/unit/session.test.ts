@@ -83,8 +83,21 @@ test("what the token may is known with the first lists, also of a daemon that do
     store.subscribe(() => { if (known === undefined && store.state.jobs.size > 0) known = store.state.role; });
     await seconds(1);
     expect([store.state.link.kind, known, mayChange(store.state)]).toEqual(["live", role, role === null]);
+    expect(store.state.ownTenant).toBeNull();
     session.stop();
   }
+  const { session, store } = daemon((path) => (path === "/v1/whoami" ? { role: "viewer", tenant: "search" } : undefined));
+  await seconds(1);
+  expect(store.state.ownTenant).toBe("search");
+  session.stop();
+});
+
+test("that a policy has failed before the page was opened is known with the first lists", async () => {
+  const news = [event(70, "policy.activated", {}, { job: null }), event(71, "policy.rolled_back", {}, { job: null })];
+  const { session, store } = daemon((path) => (path === "/v1/events" ? page(news) : undefined));
+  await seconds(1);
+  expect(store.state.policyNews?.seq).toBe(71);
+  session.stop();
 });
 
 const submitted = (n: number) => event(82 + n, "job.submitted", { name: "new" }, { job: `job-${100 + n}` });

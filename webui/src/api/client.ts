@@ -1,8 +1,8 @@
 // The only file that asks the daemon for anything. Every failure is an ApiError with a sentence.
 import type { Plan, SubmitDecision } from "./plan_types";
-import type {
-  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Page, Policy, Problem, Role, TenantTree, TideEvent, Usage,
-  UsageWindow, Worker,
+import {
+  type Caller, type ClusterNode, type Decision, type Explanation, type ForecastPage, type Job, type JobMetrics, kPolicyNews, type Page, type Policy,
+  type Problem, type TenantTree, type TideEvent, type Usage, type UsageWindow, type Worker,
 } from "./types";
 
 export class ApiError extends Error {
@@ -127,7 +127,7 @@ export class Client {
     return { ...first, items, next_cursor: null };
   }
 
-  whoami(): Promise<{ role: Role }> { return this.get<{ role: Role }>("/v1/whoami"); }
+  whoami(): Promise<Caller> { return this.get<Caller>("/v1/whoami"); }
   jobs(): Promise<Page<Job>> { return this.all<Job>("/v1/jobs"); }
   jobsPage(which: keyof typeof kStates, cursor: string | null): Promise<Page<Job>> {
     return this.get<Page<Job>>(`/v1/jobs?state=${kStates[which]}&limit=${kPageLimit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
@@ -145,6 +145,12 @@ export class Client {
   newestSwitches(job: string, limit: number): Promise<Page<TideEvent>> {
     const path = `/v1/jobs/${encodeURIComponent(job)}/events`;
     return this.get<Page<TideEvent>>(`${path}?type=generation.switched&order=desc&limit=${limit}`);
+  }
+  // The newest of what is told of the policies that decide; null: none is kept, or the token may not see it.
+  async policyNews(): Promise<TideEvent | null> {
+    const newest = (type: string) => this.get<Page<TideEvent>>(`/v1/events?type=${type}&order=desc&limit=1`);
+    const pages = await Promise.all(kPolicyNews.map(newest));
+    return pages.flatMap(({ items }) => items).sort((a, b) => b.seq - a.seq)[0] ?? null;
   }
   eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
 

@@ -300,6 +300,9 @@ export interface TideEvent {
   data: Record<string, unknown>;
 }
 
+// Events that tell whether a policy decides or has failed.
+export const kPolicyNews = ["policy.activated", "policy.rolled_back", "policy.error"];
+
 export type BudgetAction = "warn" | "shrink" | "pause" | "stop";
 
 export interface Budget {
@@ -401,6 +404,11 @@ export interface PoolUsage {
 
 // Each may do what those before it may.
 export type Role = "viewer" | "submitter" | "admin";
+// Whose token it is.
+export interface Caller {
+  role: Role;
+  tenant?: string | null; // null: it is limited to none
+}
 
 export interface Page<T> {
   items: T[];

@@ -86,12 +86,14 @@ export interface JobsLeft {
 export interface State {
   link: Link;
   role: Role | null; // of the tab's token; null: not read yet, or the daemon does not tell
+  ownTenant: string | null; // to which that token is limited; null: to none, or not known
   seq: number; // newest event that the lists or the stream have brought
   lastEventAt: string | null;
   jobs: ReadonlyMap<string, Job>;
   jobsLeft: JobsLeft | null; // null: all jobs are there
   nodes: ReadonlyMap<string, ClusterNode>;
   policies: readonly Policy[];
+  policyNews: TideEvent | null; // the newest of kPolicyNews
   decisions: readonly DecisionLine[]; // newest first
   sizeHistory: ReadonlyMap<string, readonly SizePoint[]>;
   arrivals: readonly number[]; // when the newest events happened, ms since 1970
@@ -108,8 +110,8 @@ export const kNoNeeds: Needs = {
 };
 
 export const kEmptyState: State = {
-  link: { kind: "loading" }, role: null, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
-  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
+  link: { kind: "loading" }, role: null, ownTenant: null, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
+  policyNews: null, decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
   needs: kNoNeeds,
 };
 

@@ -1,5 +1,5 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
-import type { ClusterNode, Decision, ForecastPage, Job, Policy, Role, TideEvent } from "../api/types";
+import { type ClusterNode, type Decision, type ForecastPage, type Job, kPolicyNews, type Policy, type Role, type TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
 import { kept } from "./kept";
 import {
@@ -14,7 +14,7 @@ import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
   | { type: "link"; link: Link }
-  | { type: "role"; role: Role | null }
+  | { type: "role"; role: Role | null; tenant: string | null }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "more_jobs"; jobs: Job[]; left: JobsLeft | null }
   | { type: "events"; events: TideEvent[] }
@@ -22,6 +22,7 @@ export type Action =
   | { type: "reasons"; jobs: Job[] }
   | { type: "nodes"; nodes: ClusterNode[] }
   | { type: "policies"; policies: Policy[] }
+  | { type: "policy_news"; event: TideEvent | null }
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
   | DetailAction
@@ -39,7 +40,7 @@ export function reduce(state: State, action: Action): State {
     case "link":
       return { ...state, link: action.link };
     case "role":
-      return { ...state, role: action.role };
+      return { ...state, role: action.role, ownTenant: action.tenant };
     case "listed":
       return listed(state, action);
     case "more_jobs":
@@ -54,6 +55,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, nodes: byId(action.nodes) };
     case "policies":
       return { ...state, policies: action.policies };
+    case "policy_news":
+      return { ...state, policyNews: newer(state.policyNews, action.event) };
     case "decisions":
       return withDecisions(state, action.decisions);
     case "open":
@@ -99,10 +102,13 @@ function applyEvent(draft: State, event: TideEvent): State {
   applyToJob(next, event);
   applyToNodes(next, event);
   if (kMovesPolicies.has(event.type)) next.needs = { ...next.needs, policies: true };
+  if (kPolicyNews.includes(event.type)) next.policyNews = newer(next.policyNews, event);
   if (event.type === "decision.made") applyDecision(next, event);
   if (next.detail) applyToDetail(next, event);
   return next;
 }
+
+const newer = (known: TideEvent | null, told: TideEvent | null) => (known !== null && (told === null || told.seq < known.seq) ? known : told);
 
 function applyToJob(draft: State, event: TideEvent): void {
   if (event.job === null) return;

@@ -2,7 +2,7 @@
 // One at a time; stop() ends everything it started.
 import { ApiError, type Client } from "../api/client";
 import { EventStream } from "../api/event_stream";
-import type { Decision, Page, Role, TideEvent } from "../api/types";
+import type { Caller, Decision, Page, TideEvent } from "../api/types";
 import { JobPages } from "./job_pages";
 import { isTold } from "./model";
 import { kDecisionsRead, NeedsFeed } from "./needs_feed";
@@ -93,14 +93,15 @@ export class Session {
     this.pending = [];
     this.listed = false;
     try {
-      const [jobs, nodes, policies, decisions, role] = await Promise.all([
-        this.jobs.first(), this.client.nodes(), this.client.policies(), this.decisionsToTell(), this.ownRole(),
+      const [jobs, nodes, policies, news, decisions, caller] = await Promise.all([
+        this.jobs.first(), this.client.nodes(), this.client.policies(), this.client.policyNews(), this.decisionsToTell(), this.caller(),
       ]);
       if (run !== this.run) return;
       const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
       const recent = await this.client.eventsAfter(Math.max(0, seq - kRecentEvents));
       if (run !== this.run) return;
-      this.store.dispatch({ type: "role", role });
+      this.store.dispatch({ type: "role", role: caller?.role ?? null, tenant: caller?.tenant ?? null });
+      this.store.dispatch({ type: "policy_news", event: news });
       this.store.dispatch({
         type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions,
         recent: recent.items.filter((event) => event.seq <= seq),
@@ -118,9 +119,9 @@ export class Session {
     }
   }
 
-  private async ownRole(): Promise<Role | null> {
+  private async caller(): Promise<Caller | null> {
     try {
-      return (await this.client.whoami()).role;
+      return await this.client.whoami();
     } catch (failure) {
       // A daemon or a proxy that does not know the question; 401 is about the token.
       if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500 && failure.status !== 401) return null;

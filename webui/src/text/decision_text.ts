@@ -34,6 +34,11 @@ export function intentText({ text, job }: Pick<IntentLine, "text" | "job">, name
   return front === undefined ? text : text.slice(front.length + 2);
 }
 
+// The engine's sentences have the ids of nodes, the page their names. A node's own decision begins with its name.
+export function withNodeNames(text: string, nodes: ReadonlyMap<string, { name: string }>): string {
+  return text.replace(/\bnode-\d+\b/g, (id, at: number) => (at === 0 && text[id.length] === ":" ? id : nodes.get(id)?.name ?? id));
+}
+
 // Of a pool in which no decision at hand has changed a job.
 export function noDecisionsText({ nodesUp }: Pick<PoolSums, "nodesUp">, { running, waiting }: Pick<JobSums, "running" | "waiting">): string {
   if (nodesUp === 0) return "No node is up, so no job can get slots. Decisions appear here once a node has joined.";

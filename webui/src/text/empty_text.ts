@@ -18,3 +18,10 @@ export function usedText({ used, total, nodesLost }: Pick<PoolSums, "used" | "to
   if (total > 0) return percent(used / total);
   return nodesLost > 0 ? "no node is up" : "no node has joined yet";
 }
+
+// What the colours of slots mean; in rows a slot says the rest itself. `others`: some are of tenants that the token may
+// not see.
+export function slotLegend(inRows: boolean, others: boolean): string {
+  if (inRows) return others ? "colour = job, grey = another tenant's" : "colour = job";
+  return `colour = job; pale = free, grey = closed,${others ? " stronger grey = another tenant's," : ""} crossed = quarantined, red edge = lost`;
+}

@@ -2,13 +2,14 @@
 // feed stays a list of the last decisions.
 import { useState } from "preact/hooks";
 import { jobColour } from "../../page/palette";
-import { When } from "../../parts/when";
+import { Moment, When } from "../../parts/when";
 import { jobHref } from "../../page/router";
 import { type DecisionLine, isTold } from "../../state/model";
 import { sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
-import { type FeedLine, feedLines, intentText, kindText, noDecisionsText } from "../../text/decision_text";
+import { type FeedLine, feedLines, intentText, kindText, noDecisionsText, withNodeNames } from "../../text/decision_text";
 import { count, unbroken } from "../../text/format";
+import { policyTrouble } from "../../text/policy_text";
 import { useDark } from "../../page/theme";
 
 const kShown = 12;
@@ -20,10 +21,20 @@ export function DecisionFeed() {
   return (
     <section class="card" aria-labelledby="decisions-title">
       <header class="card-head"><h2 id="decisions-title">Decisions</h2><span class="quiet">newest first</span></header>
+      <PolicyTrouble />
       {acting.length === 0
         ? <Nothing />
         : <ol class="feed" data-testid="decisions">{acting.map((decision) => <Entry key={decision.id} decision={decision} />)}</ol>}
     </section>
+  );
+}
+
+function PolicyTrouble() {
+  const news = useSelect((state) => state.policyNews);
+  const last = useSelect((state) => state.decisions[0]);
+  const text = policyTrouble(news, last);
+  return text !== null && news !== null && (
+    <p class="notice warn" role="status" data-testid="policy-trouble">{text} <Moment at={news.at} /></p>
   );
 }
 
@@ -53,6 +64,7 @@ function Entry({ decision }: { decision: DecisionLine }) {
 function Line({ line: { intent, alike }, at }: { line: FeedLine; at: string }) {
   const dark = useDark();
   const jobs = useSelect((state) => state.jobs);
+  const nodes = useSelect((state) => state.nodes);
   return (
     <div class="feed-line">
       <i class="swatch" aria-hidden="true" style={{ background: intent.job ? jobColour(intent.job, dark) : "var(--line-strong)" }} />
@@ -63,7 +75,7 @@ function Line({ line: { intent, alike }, at }: { line: FeedLine; at: string }) {
           <When at={at} />
         </p>
         <p class="feed-text">
-          {unbroken(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""))}
+          {unbroken(withNodeNames(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""), nodes))}
           {alike > 0 && <span class="quiet"> · and {count(alike)} more</span>}
         </p>
       </div>

@@ -10,6 +10,7 @@ export function PoolStrip() {
   const jobs = useSelect((state) => state.jobs);
   const pool = useMemo(() => sumPool(nodes.values()), [nodes]);
   const more = useSelect((state) => (state.jobsLeft?.part === "live" ? "+" : "")); // some jobs are not read yet
+  const limited = useSelect((state) => state.ownTenant !== null); // such a token sees all slots, and jobs of one tenant
   const work = useMemo(() => sumJobs(jobs.values()), [jobs]);
   return (
     <section class="card pool" aria-label="Pool">
@@ -29,11 +30,11 @@ export function PoolStrip() {
         </ul>
       </div>
       <dl class="facts">
-        <Fact name="Running" value={`${count(work.running)}${more}`} note={plural(work.running, "job")} />
-        <Fact name="Waiting" value={`${count(work.waiting + work.suspended)}${more}`} note={work.suspended > 0 ? `${count(work.suspended)} of them suspended` : plural(work.waiting + work.suspended, "job")} />
+        <Fact name="Running" value={`${count(work.running)}${more}`} note={limited ? "of your tenant" : plural(work.running, "job")} />
+        <Fact name="Waiting" value={`${count(work.waiting + work.suspended)}${more}`} note={work.suspended > 0 ? `${count(work.suspended)} of them suspended` : limited ? "of your tenant" : plural(work.waiting + work.suspended, "job")} />
         <Fact name="Nodes" value={count(pool.nodesUp)} note={pool.nodesLost > 0 ? `${pool.nodesLost} lost` : "up"} />
         <Fact name="Largest gang" value={count(pool.largestFree)} note="free on one node" />
-        <Fact name="Spend" value={`${money(work.costPerHour, work.currency)}${more}`} note="per hour" />
+        <Fact name="Spend" value={`${money(work.costPerHour, work.currency)}${more}`} note={limited ? "per hour, your tenant" : "per hour"} />
       </dl>
     </section>
   );

@@ -17,7 +17,7 @@ export function SlotRows({ nodes, jobs, lit, onLight }: SlotViewProps) {
     <ul class="node-rows" style={{ "--row": `${row}px` }}>
       {nodes.map((node) => (
         <li key={node.id} class={node.state === "up" ? undefined : "lost"}>
-          <span class="node-name"><b title={node.name}>{node.name}</b> <NodeNote node={node} /></span>
+          <span class="node-name"><b title={`${node.name}, ${node.id}`}>{node.name}</b> <NodeNote node={node} /></span>
           <span class="cells">
             {node.slots.map((slot) => <Cell key={slot.index} {...{ node, slot, jobs, lit, onLight }} />)}
           </span>
