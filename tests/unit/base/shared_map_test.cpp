@@ -12,10 +12,10 @@
 namespace tidepool {
 namespace {
 
-using Shared = SharedMap<std::string, int>;
-using Plain = std::map<std::string, int>;
+using Names = SharedMap<std::string, int>;
+using PlainNames = std::map<std::string, int>;
 
-bool equal(const Shared& shared, const Plain& plain) {
+bool equal(const Names& shared, const PlainNames& plain) {
   if (shared.size() != plain.size() || shared.empty() != plain.empty()) return false;
   auto expected = plain.begin();
   for (const auto& [key, value] : shared) {
@@ -29,7 +29,7 @@ std::string random_key(Rng& rng) {
   return "k" + std::to_string(rng.below(300));
 }
 
-void change(Rng& rng, Shared& shared, Plain& plain) {
+void change_both(Rng& rng, Names& shared, PlainNames& plain) {
   const std::string key = random_key(rng);
   const int value = static_cast<int>(rng.below(1'000));
   switch (rng.below(6)) {
@@ -51,7 +51,7 @@ void change(Rng& rng, Shared& shared, Plain& plain) {
 }
 
 // Entries of the two that lie at one place in memory.
-int in_common(const Shared& one, const Shared& other) {
+int in_common(const Names& one, const Names& other) {
   int count = 0;
   for (const auto& entry : one) {
     const auto found = other.find(entry.first);
@@ -65,13 +65,13 @@ int in_common(const Shared& one, const Shared& other) {
 TEST_CASE("a shared map holds what a std::map holds, in its order, after any history of copies") {
   Rng rng(11);
   struct Both {
-    Shared shared;
-    Plain plain;
+    Names shared;
+    PlainNames plain;
   };
   std::vector<Both> copies(3);
   for (int i = 0; i < 20'000; ++i) {
     Both& one = copies[rng.below(copies.size())];
-    change(rng, one.shared, one.plain);
+    change_both(rng, one.shared, one.plain);
     if (rng.chance(0.01)) copies[rng.below(copies.size())] = Both(one);
     const std::string key = random_key(rng);
     const auto found = one.shared.find(key);
@@ -85,9 +85,9 @@ TEST_CASE("a shared map holds what a std::map holds, in its order, after any his
 }
 
 TEST_CASE("a copy of a shared map takes no entry along until one of them is written to, and then one page's") {
-  Shared map;
+  Names map;
   for (int i = 0; i < 1'000; ++i) map.emplace("k" + std::to_string(i), i);
-  Shared copy = map;
+  Names copy = map;
   CHECK(in_common(map, copy) == 1'000);
   copy.edit("k500") = 7;
   CHECK(map.at("k500") == 500);
@@ -97,21 +97,21 @@ TEST_CASE("a copy of a shared map takes no entry along until one of them is writ
 }
 
 TEST_CASE("all values of a shared map can be changed, and entries that fit a rule leave it") {
-  Shared map;
+  Names map;
   for (int i = 0; i < 100; ++i) map.emplace("k" + std::to_string(i), i);
-  const Shared before = map;
+  const Names before = map;
   map.edit_all([](const std::string& key, int& value) { value = key == "k0" ? -1 : value * 2; });
   CHECK(map.at("k0") == -1);
   CHECK(map.at("k99") == 198);
   map.erase_if([](const auto& entry) { return entry.second >= 0; });
-  CHECK(map == Shared{{"k0", -1}});
+  CHECK(map == Names{{"k0", -1}});
   CHECK(before.size() == 100);
   CHECK(before.at("k99") == 99);
 }
 
 TEST_CASE("a shared map that was moved from is empty") {
-  Shared map{{"a", 1}, {"b", 2}};
-  const Shared taken = std::move(map);
+  Names map{{"a", 1}, {"b", 2}};
+  const Names taken = std::move(map);
   CHECK(taken.size() == 2);
   CHECK(map.empty());  // NOLINT(bugprone-use-after-move)
   CHECK(map.begin() == map.end());
