@@ -198,7 +198,9 @@ Status apply(StateChange& change, const UtcSet& fact) {
   prices_until_now(change);
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
   price_anew(change);
-  if (leave_far_windows(change)) hold_jobs(change);
+  if (!leave_far_windows(change)) return ok_status();
+  change.advance_time();  // what has been reached by now is told before jobs are held by it
+  hold_jobs(change);
   return ok_status();
 }
 

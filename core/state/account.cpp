@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "base/accrual.hpp"
@@ -15,9 +16,12 @@ namespace {
 // Calls `change` with the accounts of the job's tenant and of those above it, and with what the job costs an hour.
 void for_budgets(ClusterState& state, const Job& job, auto&& change) {
   if (state.budgets.empty()) return;
-  const Money rate = price_per_hour(state, job);
+  std::optional<Money> rate;  // a look at all its workers
   for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
-    if (BudgetAccount* account = state.budgets.edit_if_there(tenant->name)) change(*account, rate);
+    BudgetAccount* account = state.budgets.edit_if_there(tenant->name);
+    if (account == nullptr) continue;
+    if (!rate) rate = price_per_hour(state, job);
+    change(*account, *rate);
   }
 }
 

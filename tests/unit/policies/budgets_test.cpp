@@ -513,4 +513,21 @@ TEST_CASE("a budget that was spent while the clock was a year ahead is renewed w
   CHECK(pool.story.job(job).size() == 2);
 }
 
+TEST_CASE("what was spent by the time the clock is corrected holds a job, and not what was spent before") {
+  core::Tenant vision = tenant("vision", 4, BudgetAction::kStop);
+  vision.budget->thresholds = {{50, BudgetAction::kShrink}, {100, BudgetAction::kPause}};
+  BudgetPool pool({vision});
+  const JobId job = pool.running("vision", 2);
+  pool.story.learn(core::UtcSet{400 * 24 * kHour.count_us()});
+  pool.clock_at(pool.spends("vision", 2'000'000));
+  REQUIRE(pool.story.job(job).hold);
+  REQUIRE(pool.story.job(job).hold->action == BudgetAction::kShrink);
+  pool.story.pass(kHour * 2);
+  pool.story.learn(core::UtcSet{0});
+  REQUIRE(pool.story.job(job).hold);
+  CHECK(pool.story.job(job).hold->action == BudgetAction::kPause);
+  CHECK(pool.story.job(job).hold->percent == 100);
+  CHECK(pool.story.job(job).hold->window_ends_us == 24 * kHour.count_us());
+}
+
 }  // namespace tidepool::test
