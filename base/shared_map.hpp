@@ -1,6 +1,6 @@
 // A map whose copies share its pages of entries until one of them is written to (copy on write), as a SharedIdTable's
-// do, for keys that are no ids: a copy costs a pointer for every 16 to 32 entries, a write copies at most one page.
-// Copies may be read and dropped on other threads.
+// do, for keys that are no ids: a copy costs a pointer a page, which has 16 to 32 entries while none are erased, and a
+// write copies at most one page. Copies may be read and dropped on other threads.
 //
 // Its iterators only read; what is to change is asked for by edit(). An iterator or a reference is valid until the map
 // is written to again, or copied and then written to.

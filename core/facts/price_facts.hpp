@@ -21,7 +21,7 @@ namespace tidepool::core {
 // is no list.
 void prices_until_now(StateChange& change);
 void price_anew(StateChange& change);
-// The same where it has changed for this node alone, or the node has gone; in time that does not grow with the nodes.
+// The same where it has changed for this node alone, or the node has gone; the others are not looked at.
 void price_anew(StateChange& change, NodeId node);
 // What the node costs where no rule says otherwise; price_anew() is to follow. Likewise all pools, as configured.
 void set_own_price(StateChange& change, Node& node, Money price);

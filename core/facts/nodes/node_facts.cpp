@@ -271,8 +271,9 @@ Status apply(StateChange& change, const WorkerStuck& fact) {
   if (worker == nullptr || worker->stuck || fact.lasted < Duration()) return ok_status();
   Job& job = change.job(worker->job);
   book_wait(change.state(), job, fact.lasted, Overhead::kIdle);
-  change.worker(fact.worker).stuck = StuckNotice{fact.step, fact.lasted};
-  change.emit("worker.stuck", job, worker->node,
+  Worker& stuck = change.worker(fact.worker);
+  stuck.stuck = StuckNotice{fact.step, fact.lasted};
+  change.emit("worker.stuck", job, stuck.node,
               {{"worker", fact.worker.text()},
                {"step", fact.step},
                {"phase", fact.phase},
