@@ -183,15 +183,16 @@ class LiveSession final : public Session {
   std::shared_ptr<Comm> comm_;
   Membership::WatchId comm_watch_ = 0;
   RetiredComm retired_;
-  bool checkpoint_wanted_ = false;  // taken as soon as the one before is written
-  WorkerId checkpoint_by_;          // the other worker that took the last one, and alone knows whether it is on disk
-  GenerationNumber tried_ = 0;      // newest generation entered or given up
-  bool broken_ = false;             // a collective failed: a member died or left
-  std::optional<Error> own_fault_;  // why it failed, if perhaps no other rank noticed
-  bool joined_here_ = false;        // its state came from others when the generation began
-  bool ends_asked_ = false;         // in this generation; from then on the control words say it
-  bool end_agreed_ = false;         // all ranks have said that their programs have ended
-  bool switch_agreed_ = false;      // all ranks said in one step that they are ready
+  bool checkpoint_wanted_ = false;     // taken as soon as the one before is written
+  WorkerId checkpoint_by_;             // the other worker that took the last one, and alone knows whether it is on disk
+  GenerationNumber tried_ = 0;         // newest generation entered or given up
+  bool broken_ = false;                // a collective failed: a member died or left
+  std::optional<Error> own_fault_;     // why it failed, if perhaps no other rank noticed
+  GenerationNumber failure_told_ = 0;  // newest whose build has failed beside the steps, as the log says
+  bool joined_here_ = false;           // its state came from others when the generation began
+  bool ends_asked_ = false;            // in this generation; from then on the control words say it
+  bool end_agreed_ = false;            // all ranks have said that their programs have ended
+  bool switch_agreed_ = false;         // all ranks said in one step that they are ready
 
   StepSchedule schedule_;                 // its state is copied to progress_ when a step commits
   SampleWeights shares_{1};               // of the generation, in use

@@ -1,6 +1,7 @@
 // The loop of steps: which samples, the sum over the workers, the commit, the end.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "workers/runtime/live_session.hpp"
 #include "workers/runtime/log.hpp"
@@ -122,7 +123,11 @@ GenerationNumber LiveSession::advance_build() {
   const bool leaves = newest.rank_of(options_.worker) < 0;
   if (leaves || options_.build == BuildMode::kWindow) return newest.number;
   if (builder_.target() < newest.number) start_build(newest, true);
-  const bool ready = builder_.state() == CommBuilder::State::kReady;
+  const CommBuilder::State state = builder_.state();
+  if (state == CommBuilder::State::kFailed && std::exchange(failure_told_, newest.number) != newest.number) {
+    log_warning(builder_.failure().message);  // the others wait for this worker, and the daemon will end it for that
+  }
+  const bool ready = state == CommBuilder::State::kReady;
   return ready || builder_.connecting_for(Clock::now()) > options_.build_deadline ? newest.number : 0;
 }
 

@@ -73,7 +73,7 @@ bool LiveSession::rank_zero_has_parked(bool kept) {
 // Waits for a generation above all that were tried, and for its communicator. Nothing: not built, and
 // either the session has ended or the caller tries again.
 std::optional<CommBuilder::Built> LiveSession::build_newest() {
-  if (own_fault_ && !membership_.wait_newer(tried_, Clock::now() + options_.fault_grace)) {
+  if (own_fault_ && !end_is_shared() && !membership_.wait_newer(tried_, Clock::now() + options_.fault_grace)) {
     fail(*own_fault_);
     return std::nullopt;
   }
@@ -108,6 +108,7 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   if (builder_.state() == CommBuilder::State::kReady) return builder_.take();
   const Error failure = builder_.failure();
   log_info(failure.message);
+  own_fault_.reset();  // what an older generation failed for does not hold of this one
   if (failure.code == ErrorCode::kIo) own_fault_ = failure;
   tried_ = builder_.target();
   return std::nullopt;

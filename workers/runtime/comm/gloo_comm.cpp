@@ -83,6 +83,7 @@ class Mesh final : public GlooComm {
     guarded_ = std::make_shared<GuardedContext>(device, options.rank, options.size, options.warn);
     transport_ = std::make_shared<BreakableTransport>(guarded_, device);
     transport_->set_connect_timeout(options.connect_timeout);
+    const auto quick = transport_->quicken();  // also where one cannot listen, and all are let go of
     for (int peer = 0; peer < options.size; ++peer) {
       if (peer != options.rank) transport_->createPair(peer)->setLocalRank(0);
     }
