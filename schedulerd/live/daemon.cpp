@@ -153,6 +153,8 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
 
 Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   if (recovered.clock) TP_TRY(state_dir_.has_cluster_id());
+  // Before anything is committed: a first start that fails later, as by its certificate, can be done again.
+  if (const auto made = state_dir_.cluster_id(); !made.ok()) return made.error();
   TP_TRY(open_reads());
   TP_TRY(prepare_admin_token());
   if (config_.tls && has_joined_nodes(*history_)) TP_TRY(state_dir_.has_authority());

@@ -148,10 +148,12 @@ Status StateDir::keep_private(const std::string& name) const {
 
 Status StateDir::has_journal() const {
   const std::string path = file("journal.db");
-  if (::access(path.c_str(), F_OK) == 0 || ::access(file("cluster.id").c_str(), F_OK) != 0) return ok_status();
+  struct stat found{};
+  const bool is_there = ::stat(path.c_str(), &found) == 0;
+  if ((is_there && found.st_size > 0) || ::access(file("cluster.id").c_str(), F_OK) != 0) return ok_status();
   return conflict(
-      path +
-      " is missing, and cluster.id beside it shows that there was one: agents would end all workers, which "
+      path + (is_there ? " is empty" : " is missing") +
+      ", and cluster.id beside it shows that there was one: agents would end all workers, which "
       "an empty journal does not know; bring the file back from a backup, or, to begin anew, choose another "
       "--state-dir");
 }

@@ -33,7 +33,7 @@ std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
 Error of_another_version(const std::string& path, std::uint64_t seq, const std::string& why) {
   return conflict(path + ": journal row " + std::to_string(seq) + " cannot be applied by schedulerd " + kVersion +
                   " (" + why + "); it is not damaged, so another version has written it: start that one, which " +
-                  "event=recovered in its log names");
+                  "event=recovered in the log names; if that is this one, keep the directory as it is and report it");
 }
 
 // Not a policy file, which is named with its version, as in capped@0123456789ab (core::short_name).

@@ -213,6 +213,19 @@ TEST_CASE("a state directory that has lost its identity is refused, and gets no 
   CHECK(again.wait_ready());
 }
 
+TEST_CASE("a first start that its configuration ends is done again in the same directory") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "state");  // as a service's, which the daemon does not remove
+  std::filesystem::permissions(folder / "state", std::filesystem::perms::owner_all);
+  const std::string file = (folder / "pool.yaml").string();
+  std::ofstream(file) << "tls: {certificate: /nowhere.pem, key: /nowhere.key}\n";
+  DaemonProcess wrong(folder, {.arguments = {"--config", file}});
+  check_refused(wrong, 2, "cannot read /nowhere.pem");
+  DaemonProcess again(folder, {});
+  CHECK(again.wait_ready());
+}
+
 TEST_CASE("a state directory that has lost its journal is refused, and gets no empty one") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;

@@ -118,13 +118,16 @@ TEST_CASE("a database that may not be opened is to be mended before the next sta
   CHECK(kept.error().message.find("Is a directory; mend that") != std::string::npos);
 }
 
-TEST_CASE("a journal that is missing beside an identity is not made anew") {
+TEST_CASE("a journal that is missing or empty beside an identity is not made anew") {
   const test::TemporaryFolder dir;
   const auto state = StateDir::open(dir / "state");
   REQUIRE(state.ok());
   CHECK(state->has_journal().ok());  // the first start
   REQUIRE(state->keep_private("journal.db").ok());
+  CHECK(state->has_journal().ok());  // likewise, cut short
   REQUIRE(state->cluster_id().ok());
+  CHECK(state->has_journal().error().message.starts_with(state->file("journal.db") + " is empty"));
+  std::ofstream(state->file("journal.db")) << "rows";
   CHECK(state->has_journal().ok());
   REQUIRE(::unlink(state->file("journal.db").c_str()) == 0);
   const Status refused = state->has_journal();
