@@ -143,7 +143,8 @@ int show_events(Session& session, EventsAsked asked) {
   for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
   const auto on_gap = [&](const StreamGap& gap) {
     const std::uint64_t from = tell_gap(gap);
-    for (auto& [type, seen] : past.seen) seen = std::min(seen, from);
+    // Numbers of another state are lower; where events were only dropped, those that were listed stay told.
+    for (auto& [type, seen] : past.seen) seen = std::min(seen, std::max(from, gap.latest));
     return from;
   };
   const FollowOptions options{.after = after, .filter = filter_of(asked), .on_gap = on_gap};

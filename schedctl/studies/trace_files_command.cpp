@@ -202,11 +202,11 @@ int export_trace(Session& session, const std::string& out) {
     ++exports;
     const Status taken =
         intake.take({.place = text_at(item, "/id"), .refused = {}, .left_out = {}, .job = *std::move(job)});
-    if (!taken) fail(kExitApi, taken.error().message);
+    if (!taken) fail(kExitInternal, taken.error().message);
   }
   if (exports == 0) fail(kExitNegative, "no job of this daemon has run and ended yet, so there is nothing to export");
   const auto trace = std::move(intake).finish();
-  if (!trace) fail(kExitApi, trace.error().message);
+  if (!trace) fail(kExitInternal, trace.error().message);
   write_text_file(out, sim::write_trace_csv(trace->jobs));
   if (out != "-") tell_written(trace->jobs.size(), out);
   if (left_out > 0) {

@@ -261,6 +261,17 @@ class StreamsTest(SchedctlCase):
         self.assertEqual(skipped, "schedctl: events 91 to 199 are skipped: the daemon no longer keeps them")
         self.assertRegex(replaced, "newest event is 7, before 205, .* its new events follow$")
 
+    def test_events_that_were_listed_are_not_told_again_after_a_gap(self):
+        lost = event(115, "node.lost", job=None, name="n", why="silent")
+        self.daemon.routes["GET", "/v1/events"] = lambda request: (
+            200, {**listed([lost]), "as_of_seq": 120} if "node.lost" in request["query"] else listed([]))
+        answers = [(200, ['id: 300\nevent: reset\ndata: {"oldest_seq": 110, "latest_seq": 300}\n\n']),
+                   (200, [sse(lost), sse(event(121, "node.lost", job=None, name="n", why="silent"))]),
+                   (403, {"title": "Enough"})]
+        self.daemon.routes["GET", "/v1/events/stream"] = lambda _: answers.pop(0)
+        _, out, _ = self.run_ctl("events", "-f", "-o", "json", "--type", "job.started,node.lost")
+        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [115, 121])
+
     def test_events_that_differ_in_their_time_only_are_one_line_with_a_count(self):
         def failed(seq, second, name="g1"):
             data = {"name": name, "fault": "Quota", "again_in_seconds": 60, "detail": "no quota"}
