@@ -219,7 +219,7 @@ test("a node's note lies beside its slots, and slots too narrow for a name tell 
     const boxes = (part) => page.locator(part).evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => ({ left, right })));
     const [names, rows] = [await boxes(".node-name .tag"), await boxes(".cells")];
     assert.ok(names.every((name) => name.right < rows[0].left), "a note reaches into the slots");
-    assert.equal(await page.locator(".node-name b").last().getAttribute("title"), long);
+    assert.equal(await page.locator(".node-name b").last().getAttribute("title"), `${long}, node-1`);
     assert.equal(await shown(page, ".cell-job"), 8);
     assert.equal(await page.locator(".cell.cordoned").first().getAttribute("title"), "slot 0: closed: its node is draining");
     assert.match(await page.locator(".legend").innerText(), /8\s+closed/);

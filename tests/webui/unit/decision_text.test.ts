@@ -45,5 +45,6 @@ test("nodes have the names that the page shows, a node's own decision is left as
   const nodes = new Map([["node-1", { name: "gpu-a" }], ["node-2", { name: "node-1" }], ["node-12", { name: "gpu-c" }]]);
   expect(withNodeNames("started with 3 workers (w-1 on node-1, w-2 on node-12, w-3 on node-7)", nodes)).toBe("started with 3 workers (w-1 on gpu-a, w-2 on gpu-c, w-3 on node-7)");
   expect(withNodeNames("moving w-27 to node-1: node-2 is being drained", nodes)).toBe("moving w-27 to gpu-a: node-1 is being drained");
+  expect(withNodeNames("gpu-node-1, node-1.rack and node-1 are drained", nodes)).toBe("gpu-node-1, node-1.rack and gpu-a are drained");
   expect(withNodeNames("node-1: given back: nobody waits", nodes)).toBe("node-1: given back: nobody waits");
 });

@@ -300,8 +300,8 @@ export interface TideEvent {
   data: Record<string, unknown>;
 }
 
-// Events that tell whether a policy decides or has failed.
-export const kPolicyNews = ["policy.activated", "policy.rolled_back", "policy.error"];
+// Events that tell which policy decides from then on.
+export const kPolicyNews = ["policy.activated", "policy.rolled_back"];
 
 export type BudgetAction = "warn" | "shrink" | "pause" | "stop";
 

@@ -56,7 +56,7 @@ export function reduce(state: State, action: Action): State {
     case "policies":
       return { ...state, policies: action.policies };
     case "policy_news":
-      return { ...state, policyNews: newer(state.policyNews, action.event) };
+      return { ...state, policyNews: action.event };
     case "decisions":
       return withDecisions(state, action.decisions);
     case "open":
@@ -102,13 +102,11 @@ function applyEvent(draft: State, event: TideEvent): State {
   applyToJob(next, event);
   applyToNodes(next, event);
   if (kMovesPolicies.has(event.type)) next.needs = { ...next.needs, policies: true };
-  if (kPolicyNews.includes(event.type)) next.policyNews = newer(next.policyNews, event);
+  if (kPolicyNews.includes(event.type)) next.policyNews = event;
   if (event.type === "decision.made") applyDecision(next, event);
   if (next.detail) applyToDetail(next, event);
   return next;
 }
-
-const newer = (known: TideEvent | null, told: TideEvent | null) => (known !== null && (told === null || told.seq < known.seq) ? known : told);
 
 function applyToJob(draft: State, event: TideEvent): void {
   if (event.job === null) return;

@@ -36,7 +36,7 @@ export function intentText({ text, job }: Pick<IntentLine, "text" | "job">, name
 
 // The engine's sentences have the ids of nodes, the page their names. A node's own decision begins with its name.
 export function withNodeNames(text: string, nodes: ReadonlyMap<string, { name: string }>): string {
-  return text.replace(/\bnode-\d+\b/g, (id, at: number) => (at === 0 && text[id.length] === ":" ? id : nodes.get(id)?.name ?? id));
+  return text.replace(/(?<![\w.-])node-\d+(?![\w-]|\.\w)/g, (id, at: number) => (at === 0 && text[id.length] === ":" ? id : nodes.get(id)?.name ?? id));
 }
 
 // Of a pool in which no decision at hand has changed a job.

@@ -31,8 +31,7 @@ export function DecisionFeed() {
 
 function PolicyTrouble() {
   const news = useSelect((state) => state.policyNews);
-  const last = useSelect((state) => state.decisions[0]);
-  const text = policyTrouble(news, last);
+  const text = policyTrouble(news);
   return text !== null && news !== null && (
     <p class="notice warn" role="status" data-testid="policy-trouble">{text} <Moment at={news.at} /></p>
   );
