@@ -254,6 +254,7 @@ TEST_CASE("a reader that does not read is cut off, and the others miss nothing")
   const std::string mark = "\nid: ";
   for (auto at = quick.seen().find(mark); at != std::string::npos; at = quick.seen().find(mark, at + 1)) {
     const EventSeq seq = std::stoull(quick.seen().substr(at + mark.size(), 20));
+    if (quick.seen().compare(at + mark.size() + std::to_string(seq).size(), 3, "\n: ") == 0) continue;  // a heartbeat
     if (seq != expected) FAIL("event " << expected << " is followed by " << seq);
     ++expected;
   }
