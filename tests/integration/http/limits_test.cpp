@@ -262,7 +262,7 @@ TEST_CASE("a slow reader of a large answer gets it whole, and one that is slower
   constexpr std::size_t kBytes = 16U << 20U;  // of the body, more than the kernel keeps for a reader
   const auto read_slowly = [&](std::int64_t rate_min) {
     live::http::HttpOptions options;
-    options.write_deadline = Duration::seconds(patience());
+    options.write_deadline = Duration::seconds(3 * patience());
     options.write_rate_min = rate_min;
     live::http::HttpServer server(
         options,
@@ -278,7 +278,7 @@ TEST_CASE("a slow reader of a large answer gets it whole, and one that is slower
     RawConnection reader(std::stoi(port));
     reader.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n");
     while (reader.seen().size() <= kBytes && !reader.closed_within(1'000 * patience())) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(15) * patience());  // 64 KiB each time: longer in all
+      std::this_thread::sleep_for(std::chrono::milliseconds(15) * patience());  // 64 KiB each time: 4 s in all
     }
     server.stop();
     return reader.seen().size() > kBytes;
