@@ -46,10 +46,12 @@ class Reading {
   }
 
   void begin_connection() { sse_ = SseReader(); }
-  // It does not end with the gap that it has come to.
-  void go_on(const std::function<std::uint64_t(const StreamGap&)>& on_gap) {
+  // After a gap: continues where `on_gap` says.
+  void pass_gap(const std::function<std::optional<std::uint64_t>(const StreamGap&)>& on_gap) {
     if (ended_ != FollowEnd::kReset || !on_gap) return;
-    after_ = on_gap(gap_);
+    const auto after = on_gap(gap_);
+    if (!after) return;
+    after_ = *after;
     ended_.reset();
   }
   [[nodiscard]] std::uint64_t after() const { return after_; }
@@ -122,7 +124,7 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
     }
     const bool may_pass = is_retryable(reply) && away_since && Clock::now() - *away_since < options.patience;
     if (reply.status != 0 && !may_pass) require_success(reply);
-    reading.go_on(options.on_gap);
+    reading.pass_gap(options.on_gap);
     if (reading.ended()) return *reading.ended();
     if (options.until && Clock::now() >= *options.until) return FollowEnd::kTimeout;
     if (!away_since) away_since = Clock::now();

@@ -54,7 +54,8 @@ struct FollowOptions {
   std::string filter = {};  // more of the query, as "&node=node-1"
   std::optional<std::chrono::steady_clock::time_point> until;
   std::chrono::seconds patience = kPatience;
-  std::function<std::uint64_t(const StreamGap&)> on_gap = {};  // after which event to go on; none: it ends with kReset
+  // Returns the number of the event after which to continue; nullopt, or no function: the stream ends with kReset.
+  std::function<std::optional<std::uint64_t>(const StreamGap&)> on_gap = {};
 };
 
 // Calls `on_event` for each event, in order, until it returns false. The caller has spoken with the daemon just

@@ -108,8 +108,7 @@ std::string states_asked(const Filter& filter) {
   if (filter.states.empty()) return filter.active ? kActive : "";
   std::string asked;
   for (const std::string& state : filter.states) {
-    const bool ended = state == "succeeded" || state == "failed" || state == "cancelled";
-    if (!filter.active || !ended) asked += (asked.empty() ? "" : ",") + state;
+    if (!filter.active || !is_final_state(state)) asked += (asked.empty() ? "" : ",") + state;
   }
   return asked;
 }

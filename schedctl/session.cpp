@@ -48,8 +48,7 @@ OutputFormat format_named(const std::string& name) {
 }
 
 bool has_ended(const json& job) {
-  const std::string state = text_at(job, "/state");
-  return state == "succeeded" || state == "failed" || state == "cancelled";
+  return is_final_state(text_at(job, "/state"));
 }
 
 std::string token_from(const Settings& settings, const std::string& url, const std::string& of_login) {

@@ -131,13 +131,12 @@ std::uint64_t tell_gap(const StreamGap& gap) {
   return after;
 }
 
-int show_events(Session& session, EventsAsked asked) {
-  settle_node(session, asked);
-  const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
-  Past past = read_past(session, asked, job);
-  print_past(session, asked, past.events);
-  if (!asked.follow) return kExitOk;
-  leave_on_interrupt();
+bool has_ended(Session& session, const std::string& job) {
+  return !job.empty() && is_final_state(text_at(session.get("/v1/jobs/" + job), "/state"));
+}
+
+// Prints what follows `past`: of one job until it has ended, else until it is interrupted.
+void follow_after(Session& session, const EventsAsked& asked, const std::string& job, Past past) {
   const bool brief = is_brief(session, asked);
   std::uint64_t after = UINT64_MAX;
   for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
@@ -145,16 +144,28 @@ int show_events(Session& session, EventsAsked asked) {
     const std::uint64_t from = tell_gap(gap);
     // Numbers of another state are lower; where events were only dropped, those that were listed stay told.
     for (auto& [type, seen] : past.seen) seen = std::min(seen, std::max(from, gap.latest));
-    return from;
+    return has_ended(session, job) ? std::nullopt : std::optional(from);
   };
   const FollowOptions options{.after = after, .filter = filter_of(asked), .on_gap = on_gap};
   follow_events(session.endpoint(), options, [&](const json& event) {
     const auto seen = past.seen.find(asked.types.empty() ? "" : text_at(event, "/type"));
     const bool is_new = seen != past.seen.end() && number_at(event, "/seq") > static_cast<double>(seen->second);
-    const bool is_asked = (job.empty() || text_at(event, "/job") == job) && !(brief && is_routine(event));
-    if (is_new && is_asked) print_event(session, event);
-    return true;
+    const bool is_of_job = text_at(event, "/job") == job;
+    if (is_new && (job.empty() || is_of_job) && !(brief && is_routine(event))) print_event(session, event);
+    return job.empty() || !is_of_job || text_at(event, "/type") != "job.finished";
   });
+}
+
+int show_events(Session& session, EventsAsked asked) {
+  settle_node(session, asked);
+  const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
+  Past past = read_past(session, asked, job);
+  const bool is_over = asked.follow && has_ended(session, job);
+  if (is_over) past = read_past(session, asked, job);  // with what came before the job's end
+  print_past(session, asked, past.events);
+  if (!asked.follow || is_over) return kExitOk;
+  leave_on_interrupt();
+  follow_after(session, asked, job, std::move(past));
   return kExitOk;
 }
 
@@ -171,7 +182,8 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
       ->delimiter(',')
       ->allow_extra_args(false)  // what follows may be the job
       ->check(not_empty());
-  command->add_flag("-f,--follow", events->follow, "wait for new events and print them, too");
+  command->add_flag("-f,--follow", events->follow,
+                    "print new events as they come: those of one job until it has ended");
   command->add_option("--limit", events->limit, "at most so many of the past")
       ->capture_default_str()
       ->check(whole_number(0, kEventsShownMost));

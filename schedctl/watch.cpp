@@ -107,10 +107,7 @@ class Watch {
     take_why(job_resource_.value("reason", json()));
   }
 
-  [[nodiscard]] bool is_over() const {
-    const std::string state = text_at(job_resource_, "/state");
-    return state == "succeeded" || state == "failed" || state == "cancelled";
-  }
+  [[nodiscard]] bool is_over() const { return is_final_state(text_at(job_resource_, "/state")); }
 
   // Told once for each size; its numbers move with every measurement. Moves are told by job.resizing.
   void take_why(const json& reason) {

@@ -182,6 +182,10 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
+bool is_final_state(std::string_view state) {
+  return state == "succeeded" || state == "failed" || state == "cancelled";
+}
+
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;
   for (const char c : text) columns += continues_character(c) ? 0U : 1U;

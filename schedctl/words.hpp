@@ -57,6 +57,8 @@ struct Style {
 // Control characters, and those that turn the order of others, replaced by '?', tabs and line ends by a space: names
 // and log lines of others must not steer the terminal.
 [[nodiscard]] std::string printable(std::string_view text);
+// A job in this state has ended and stays in it.
+[[nodiscard]] bool is_final_state(std::string_view state);
 // Columns that a text takes on a terminal, counted in code points.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 // At most `columns` wide; the end of a longer text becomes "…".

@@ -313,7 +313,7 @@ class StreamsTest(SchedctlCase):
 
     def test_events_of_some_types_are_the_newest_of_all_of_them_and_followed_without_a_gap(self):
         of_type = {"worker.lost": [event(79, "worker.lost", worker="w-2"), event(70, "worker.lost", worker="w-1")],
-                   "job.finished": [event(75, "job.finished", state="failed")]}
+                   "job.resizing": [event(75, "job.resizing", **{"from": 2, "to": 3})]}
 
         def events(request):
             kind = dict(part.split("=") for part in request["query"].split("&"))["type"]
@@ -321,19 +321,48 @@ class StreamsTest(SchedctlCase):
             return (200, {**listed(of_type[kind]), "as_of_seq": seen})
 
         def stream(request):
-            if len(self.daemon.sent("GET", "/v1/events/stream")) > 1:
-                return (403, {"title": "Enough"})
-            return (200, [sse(event(80, "job.finished", state="failed")), sse(event(81, "job.started", size=1)),
-                          sse(event(82, "worker.lost", worker="w-3")), sse(event(83, "job.finished", state="failed"))])
+            return (200, [sse(event(80, "job.resizing", **{"from": 3, "to": 2})), sse(event(81, "job.started", size=1)),
+                          sse(event(82, "worker.lost", worker="w-3")),
+                          sse(event(83, "job.resizing", **{"from": 2, "to": 1})),
+                          sse(event(84, "job.finished", state="failed"))])
 
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
         self.daemon.routes["GET", "/v1/jobs/job-1/events"] = events
         self.daemon.routes["GET", "/v1/events/stream"] = stream
-        code, out, _ = self.run_ctl("events", "--type", "worker.lost,job.finished,worker.lost", "job-1", "--limit", "2",
+        code, out, _ = self.run_ctl("events", "--type", "worker.lost,job.resizing,worker.lost", "job-1", "--limit", "2",
                                     "-f", "-o", "json")
-        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [75, 79, 82, 83])
+        self.assertEqual((code, [json.loads(line)["seq"] for line in out.splitlines()]), (0, [75, 79, 82, 83]))
         self.assertEqual(self.daemon.sent("GET", "/v1/events/stream")[0]["query"], "after=79")
         self.assertEqual(len(self.daemon.sent("GET", "/v1/jobs/job-1/events")), 2)
         self.assertIn("--type", self.run_ctl("completion", "bash")[1])
+
+    def test_followed_events_of_a_job_end_with_the_job(self):
+        job = {**example("job.json"), "state": "running"}
+        finished = event(83, "job.finished", state="succeeded", steps=4, loss=1.5)
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = lambda _: (200, job)
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([event(79, "job.started", size=1)]))
+        answers = [(200, [sse(event(81, "job.finished", job="job-2", state="failed")), sse(finished),
+                          sse(event(84, "worker.exited", worker="w-1"))])]
+        self.daemon.routes["GET", "/v1/events/stream"] = lambda _: answers.pop(0)
+        code, out, _ = self.run_ctl("events", "job-1", "-f", "-o", "json")
+        self.assertEqual((code, [json.loads(line)["seq"] for line in out.splitlines()]), (0, [79, 83]))
+
+        # It ends while its events are listed: they are listed once more, and nothing is followed.
+        job["state"] = "succeeded"
+        lists = [[event(79, "job.started", size=1)], [finished, event(79, "job.started", size=1)]]
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = lambda _: (200, listed(lists.pop(0)))
+        code, out, _ = self.run_ctl("events", "job-1", "-f", "-o", "json")
+        self.assertEqual((code, [json.loads(line)["seq"] for line in out.splitlines()]), (0, [79, 83]))
+
+    def test_followed_events_of_a_job_end_where_its_end_is_among_those_that_are_skipped(self):
+        jobs = [{**example("job.json"), "state": state} for state in ("running", "succeeded")]
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = lambda _: (200, jobs.pop(0))
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([]))
+        answers = [(200, ['id: 300\nevent: reset\ndata: {"oldest_seq": 200, "latest_seq": 300}\n\n'])]
+        self.daemon.routes["GET", "/v1/events/stream"] = lambda _: answers.pop(0)
+        code, out, err = self.run_ctl("events", "job-1", "-f", "-o", "json")
+        self.assertEqual((code, out), (0, ""))
+        self.assertIn("are skipped", err)
 
     def test_what_comes_one_by_one_is_a_yaml_document_each(self):
         self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1),
