@@ -60,7 +60,7 @@ std::string labels(const json& data, const char* field) {
 
 std::string draining(const json& d) {
   const std::string text =
-      name(d) + " is to be empty in " + after(d, "/seconds") + ", " + some(d, "/workers", "worker") + " on it";
+      name(d) + " must be empty in " + after(d, "/seconds") + ", " + some(d, "/workers", "worker") + " on it";
   return with(text, text_at(d, "/reason"));
 }
 
@@ -100,14 +100,14 @@ using Sentence = std::string (*)(const json& data);
 const std::map<std::string, Sentence>& pool_sentences() {
   static const std::map<std::string, Sentence> table = {
       {"pool.configured", [](const json& d) { return "pools: " + listed(d, "/pools"); }},
-      {"pool.node_asked", [](const json& d) { return with(name(d) + " is asked for", text_at(d, "/reason/text")); }},
+      {"pool.node_asked", [](const json& d) { return with(name(d) + " is requested", text_at(d, "/reason/text")); }},
       {"pool.node_created", [](const json& d) { return name(d) + " is being made"; }},
       {"pool.node_joined",
-       [](const json& d) { return name(d) + " joined " + after(d, "/seconds") + " after it was asked for"; }},
+       [](const json& d) { return name(d) + " joined " + after(d, "/seconds") + " after it was requested"; }},
       {"pool.create_failed", [](const json& d) { return failed(d, "making "); }},
       {"pool.delete_failed", [](const json& d) { return failed(d, "ending "); }},
       {"pool.node_emptying",
-       [](const json& d) { return with_reason(name(d) + " is to be empty in " + after(d, "/seconds"), d); }},
+       [](const json& d) { return with_reason(name(d) + " must be empty in " + after(d, "/seconds"), d); }},
       {"pool.node_released", [](const json& d) { return with_reason(name(d) + " is given back", d); }},
       {"pool.bill_runs_on",
        [](const json& d) {
@@ -149,10 +149,10 @@ const std::map<std::string, Sentence>& node_sentences() {
       {"node.labelled", [](const json& d) { return name(d) + " has " + labels(d, "labels"); }},
       {"node.draining", draining},
       {"node.drained", [](const json& d) { return name(d) + " is empty"; }},
-      {"node.undrained", [](const json& d) { return name(d) + " is not drained any more"; }},
+      {"node.undrained", [](const json& d) { return name(d) + " is no longer drained"; }},
       {"node.reclaim_notice",
-       [](const json& d) { return name(d) + " is taken back by its provider in " + after(d, "/seconds"); }},
-      {"node.reclaim_withdrawn", [](const json& d) { return name(d) + " is not taken back any more"; }},
+       [](const json& d) { return name(d) + " will be reclaimed by its provider in " + after(d, "/seconds"); }},
+      {"node.reclaim_withdrawn", [](const json& d) { return name(d) + " will not be reclaimed after all"; }},
       {"node.unsteady", unsteady},
       {"node.steady", [](const json& d) { return name(d) + " counts as steady again"; }},
       {"node.probed",
@@ -162,7 +162,7 @@ const std::map<std::string, Sentence>& node_sentences() {
       {"maintenance.added", [](const json& d) { return window(d, "is planned"); }},
       {"maintenance.began", [](const json& d) { return window(d, "has begun"); }},
       {"maintenance.ended", [](const json& d) { return window(d, "has ended"); }},
-      {"maintenance.removed", [](const json& d) { return window(d, "is called off"); }},
+      {"maintenance.removed", [](const json& d) { return window(d, "is cancelled"); }},
       {"budget.reached", budget_reached},
       {"budget.renewed",
        [](const json& d) {

@@ -245,7 +245,7 @@ int shadow(Session& session, Asked asked) {
   if (asked.stop) {
     const std::string name = name_of(asked);
     const json deployment = post(session, name, "shadow", {{"stop", true}});
-    session.print(deployment, [&] { return name + " is not asked any more\n"; });
+    session.print(deployment, [&] { return name + " no longer runs as a shadow\n"; });
     return kExitOk;
   }
   const std::string name = at_daemon(session, asked);

@@ -42,7 +42,7 @@ std::string straggling_sentence(const json& d) {
   std::string text = "worker " + text_at(d, "/worker") + " is slow: " + percent(number_at(d, "/score").value_or(0)) +
                      " of the others' speed, below " + percent(number_at(d, "/threshold").value_or(0));
   const std::string follows = text_at(d, "/follows");
-  if (!follows.empty()) text += follows == "unknown" ? "; worker or node" : "; the cause lies in the " + follows;
+  if (!follows.empty()) text += follows == "unknown" ? "; worker or node" : "; the cause is the " + follows;
   const auto waited = number_at(d, "/waited_s");
   if (waited) text += "; waiting for it has cost " + quantity(*waited) + " slot-seconds";
   const std::string action = text_at(d, "/next_action");
@@ -62,7 +62,7 @@ std::string switched_sentence(const json& data) {
   const auto step = number_at(data, "/switch_step").value_or(0);  // 0: its program tells no steps
   if (step > 0) text += ", from step " + whole(step) + " on";
   const auto stall = number_at(data, "/stall_ms");
-  if (stall && *stall > 0) text += ", training stood still for " + rate(stall) + " ms";
+  if (stall && *stall > 0) text += ", training paused for " + rate(stall) + " ms";
   const auto redone = number_at(data, "/steps_redone").value_or(0);
   if (redone > 0) text += ", " + count_of(redone, "step") + " redone";
   const std::string unused = text_at(data, "/unused/text");  // a saved state that a start did not use
@@ -96,16 +96,16 @@ std::string resizing_sentence(const json& data) {
   return with_detail("resizing " + sizes, why);
 }
 
-// "gives up its 4 workers and waits for 4 slots; none is free": the reason says how the job goes on, or why.
+// "releases its 4 workers and waits for 4 slots; none is free": the reason says how the job goes on, or why.
 std::string requeued_sentence(const json& data) {
   constexpr std::string_view kWaits = "waits: ";
-  constexpr std::string_view kSaves = "saving its state and giving up its slots: ";
+  constexpr std::string_view kSaves = "saving its state and releasing its slots: ";
   const std::string why = text_at(data, "/reason/text");
   const double size = number_at(data, "/size").value_or(0);
-  const std::string gives_up = "gives up its " + (size > 0 ? count_of(size, "worker") : std::string("workers"));
+  const std::string gives_up = "releases its " + (size > 0 ? count_of(size, "worker") : std::string("workers"));
   if (why.starts_with(kSaves)) return "saves its state and " + gives_up + ": " + why.substr(kSaves.size());
   if (why.starts_with(kWaits)) return gives_up + ": " + why.substr(kWaits.size());
-  const bool goes_on = why.starts_with("waits ") || why.starts_with("goes back ") || why.starts_with("leaves ");
+  const bool goes_on = why.starts_with("waits ") || why.starts_with("returns ") || why.starts_with("is still ");
   return goes_on ? gives_up + " and " + why : with_detail(gives_up, why);
 }
 
@@ -117,7 +117,7 @@ std::string progressed_sentence(const json& data) {
 
 // The workers with less than a full share; none: the shares are even again.
 std::string state_brought_sentence(const json& d) {
-  return "its state of step " + integer_at(d, "/step") + " is brought from " + text_at(d, "/from") + " to " +
+  return "its state of step " + integer_at(d, "/step") + " is transferred from " + text_at(d, "/from") + " to " +
          text_at(d, "/to");
 }
 
@@ -152,7 +152,7 @@ std::string policy_error_sentence(const json& data) {
   const std::string policy = text_at(data, "/policy");
   const std::string error = text_at(data, "/error");
   if (text_at(data, "/code").empty()) {
-    return "the plan of policy " + policy + " broke a rule, the one before it stands: " + error;
+    return "the plan of policy " + policy + " broke a rule, the previous plan stays in force: " + error;
   }
   return "policy " + policy + " failed, so the built-in default decided: " + error;
 }
@@ -173,7 +173,7 @@ std::string activated_sentence(const json& data) {
 }
 
 std::string rolled_back_sentence(const json& data) {
-  return with_detail(a_policy(data) + " gave way to " + with_version(data, "/to", "/to_version"),
+  return with_detail(a_policy(data) + " was replaced by " + with_version(data, "/to", "/to_version"),
                      text_at(data, "/why"));
 }
 
@@ -192,9 +192,9 @@ std::string checkpoint_failed_sentence(const json& d) {
 std::string restored_sentence(const json& d) {
   const double lost = number_at(d, "/steps_lost").value_or(0);
   if (lost > 0 && number_at(d, "/step") == 0) {
-    return "starts from step 0 again, " + count_of(lost, "step") + " lost: it has no saved state that it can use";
+    return "starts again from step 0, " + count_of(lost, "step") + " lost: it has no saved state that it can use";
   }
-  return "goes on from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
+  return "continues from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
 }
 
 const std::map<std::string, Sentence>& policy_sentences() {
@@ -202,8 +202,8 @@ const std::map<std::string, Sentence>& policy_sentences() {
       {"policy.error", policy_error_sentence},
       {"policy.activated", activated_sentence},
       {"policy.rolled_back", rolled_back_sentence},
-      {"policy.shadow_started", [](const json& d) { return a_policy(d) + " is asked beside the active one"; }},
-      {"policy.shadow_stopped", [](const json& d) { return a_policy(d) + " is not asked any more"; }},
+      {"policy.shadow_started", [](const json& d) { return a_policy(d) + " runs as a shadow of the active policy"; }},
+      {"policy.shadow_stopped", [](const json& d) { return a_policy(d) + " no longer runs as a shadow"; }},
   };
   return sentences;
 }
@@ -229,7 +229,7 @@ std::string resized_sentence(const json& d) {
 }
 
 std::string job_changed_sentence(const json& d) {
-  return "its file is changed; it now has elastic.min " + integer_at(d, "/min") + ", preferred " +
+  return "its job file was changed; it now has elastic.min " + integer_at(d, "/min") + ", preferred " +
          integer_at(d, "/preferred") + ", max " + integer_at(d, "/max") + " and priority " + integer_at(d, "/priority");
 }
 
@@ -251,7 +251,7 @@ std::string worker_lost_sentence(const json& d) {
 }
 
 std::string worker_killed_sentence(const json& d) {
-  return with_detail("worker " + text_at(d, "/worker") + " lost what it had not saved", text_at(d, "/detail"));
+  return with_detail("worker " + text_at(d, "/worker") + " was killed before it had saved", text_at(d, "/detail"));
 }
 
 std::string worker_replaced_sentence(const json& d) {
@@ -280,7 +280,7 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.state_brought", state_brought_sentence},
       {"job.state_left", state_left_sentence},
       {"job.suspended", suspended_sentence},
-      {"job.resume_requested", [](const json&) { return std::string("is to go on when slots are free"); }},
+      {"job.resume_requested", [](const json&) { return std::string("will continue when slots are free"); }},
       {"job.resumed", resumed_sentence},
       {"job.finished", finished_sentence},
       {"generation.switched", switched_sentence},

@@ -4,7 +4,7 @@
 // to come up there was given up with the drain (core/facts/drain_facts.cpp) and is stopped at once. Of a job that runs,
 // one worker after another is replaced on another node, so that one of its members always hands the state on; where
 // there is no room, or no time for that, the job shrinks to an allowed size; neither cooldown nor minimum run time
-// holds it. A job that can do neither waits for room, and saves its state and gives up its slots early enough to have
+// holds it. A job that can do neither waits for room, and saves its state and releases its slots early enough to have
 // its grace until the deadline. What is left there then is stopped.
 #pragma once
 

@@ -67,7 +67,7 @@ class Engine {
 
   // The number of the question that the active policy file is to be asked now: a plan is due, and no answer is at
   // hand, or it has not been asked for EngineConfig::plan_every how many nodes pools should have. None while nothing is
-  // to be asked. Until the answer is learnt the plan before it stands.
+  // to be asked. Until the answer is learnt the previous plan stays in force.
   [[nodiscard]] std::optional<std::int64_t> pending_policy_request(Instant now) const;
 
   [[nodiscard]] JobId next_job_id() const;

@@ -133,8 +133,7 @@ std::string fate_text(const ClusterState& state, BudgetFate fate, const std::vec
   switch (fate) {
     case BudgetFate::kCancelled: return told(is_one ? "is cancelled" : "are cancelled");
     case BudgetFate::kPaused: return told(is_one ? "is paused" : "are paused");
-    case BudgetFate::kShrunk:
-      return told(is_one ? "goes down to its smallest size" : "go down to their smallest sizes");
+    case BudgetFate::kShrunk: return told(is_one ? "shrinks to its smallest size" : "shrink to their smallest sizes");
     case BudgetFate::kHeldBack:
       return told(is_one ? "that holds no slots may not start" : "that hold no slots may not start");
     case BudgetFate::kFreed:
@@ -171,16 +170,16 @@ std::string effect_text(const ClusterState& state, const BudgetEffect& effect) {
 const char* then_text(BudgetAction action) {
   switch (action) {
     case BudgetAction::kWarn: break;
-    case BudgetAction::kShrink: return "its jobs then go down to their smallest sizes";
-    case BudgetAction::kPause: return "its jobs are paused then";
-    case BudgetAction::kStop: return "its jobs that hold slots are cancelled then";
+    case BudgetAction::kShrink: return "its jobs then shrink to their smallest sizes";
+    case BudgetAction::kPause: return "its jobs are then paused";
+    case BudgetAction::kStop: return "its jobs that hold slots are then cancelled";
   }
-  return "a warning is told then";
+  return "a warning is then issued";
 }
 
 // The next one that does more than warn: what the jobs run into.
 std::string next_text(const BudgetEffect& effect) {
-  if (!effect.budget) return "; the tenant has no budget any more";
+  if (!effect.budget) return "; the tenant no longer has a budget";
   for (const BudgetThreshold& threshold : effect.budget->thresholds) {
     const Money amount = amount_of(*effect.budget, threshold);
     if (threshold.action == BudgetAction::kWarn || amount <= effect.spent) continue;
@@ -198,7 +197,7 @@ std::string left_out_text(const BudgetEffect& effect) {
     return "the budget of tenant " + effect.tenant + " is taken away: " + spent +
            " count in no budget of its own that is set later, under this name or another";
   }
-  return "the budget of tenant " + effect.tenant + " begins anew, for its window is a " +
+  return "the budget of tenant " + effect.tenant + " starts from zero, because its window is a " +
          to_text(effect.budget->window) + " in place of a " + window + ": " + spent + " do not count in it";
 }
 
@@ -215,7 +214,7 @@ std::vector<std::string> budget_warnings(const ClusterState& state, const Budget
   const bool holds = effect.changed.size() > (is_freed ? 1U : 0U);
   if (effect.budget && (holds || !effect.reached.empty())) warnings.push_back(effect_text(state, effect));
   if (is_freed) {
-    warnings.push_back("the budget of tenant " + effect.tenant + " lets jobs go on at once: " +
+    warnings.push_back("the budget of tenant " + effect.tenant + " lets jobs continue at once: " +
                        fate_text(state, BudgetFate::kFreed, freed->second) + next_text(effect));
   }
   if (effect.left_out > Money()) warnings.push_back(left_out_text(effect));

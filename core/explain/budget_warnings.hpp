@@ -16,7 +16,7 @@ namespace tidepool::core {
 enum class BudgetFate {
   kCancelled,
   kPaused,
-  kShrunk,    // goes down to its smallest size
+  kShrunk,    // shrinks to its smallest size
   kHeldBack,  // holds no slots and may not start
   kFreed,     // was one of these, and is not any more
 };

@@ -151,7 +151,7 @@ std::string told(const Job& job, const Reason& reason) {
     if (!text.starts_with(now)) continue;
     if (*to == job.size()) return then + text.substr(std::string_view(now).size());
     return "keeps " + counted(job.size(), "worker") + ": its change to " + counted(*to, "worker") +
-           " was given up before it was done";
+           " was abandoned before it was done";
   }
   return text;
 }

@@ -168,7 +168,7 @@ std::vector<std::string> free_slots_evidence(const ClusterState& state, const Jo
   add(kept_of(state, job.spec.tenant, left, kept_by_guarantees), "kept for guarantees that are not lent (rule: lend)");
   const PlannedForOthers planned = planned_for_others(state, job, room);
   add(planned.slots, "kept for " + jobs_before(planned.jobs));
-  add(scattered(room, job), "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
+  add(scattered(room, job), "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " on one node)");
   if (causes.empty()) return {};
   return {text_of_causes(free, causes)};
 }

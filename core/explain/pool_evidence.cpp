@@ -15,9 +15,9 @@ std::string since(const ClusterState& state, Instant then) {
   return waiting_time(std::max(Duration(), state.now - then).to_seconds());
 }
 
-// "gpu-3 was asked for 40 s ago and is there in about 3 min in all"
+// "gpu-3 was requested 40 s ago and joins in about 3 min in all"
 std::string on_its_way(const ClusterState& state, const PoolNode& node, const PoolSpec& spec) {
-  const char* how = node.state == PoolNodeState::kAsked ? " was asked for " : " is created, and was asked for ";
+  const char* how = node.state == PoolNodeState::kAsked ? " was requested " : " was created after it was requested ";
   return node.name + how + since(state, node.asked_at) + " ago; nodes of pool " + spec.name + " take about " +
          waiting_time(spec.lead_time.to_seconds());
 }
@@ -25,12 +25,12 @@ std::string on_its_way(const ClusterState& state, const PoolNode& node, const Po
 std::string failing(const ClusterState& state, const NodePool& pool) {
   const bool waits = pool.backoff.holds(state.now);
   return "pool " + pool.spec.name + " has failed " + counted(pool.backoff.failures, "time") + " in a row" +
-         (waits ? ", and is asked again in " + waiting_time((pool.backoff.until - state.now).to_seconds()) : "") +
+         (waits ? ", and is tried again in " + waiting_time((pool.backoff.until - state.now).to_seconds()) : "") +
          ": " + pool.backoff.detail;
 }
 
 std::string kept_for_another(const PoolNode& node) {
-  return node.name + " lacks a node that was asked for with it, and is kept while that one is asked for once more";
+  return node.name + " lacks a node that was requested with it, and is kept while that node is requested again";
 }
 
 // "the policy spare_node@0123456789ab wants 2 nodes of pool gpu: SpareNode (spare 1)"
@@ -42,8 +42,8 @@ std::string wanted(const ClusterState& state, const PoolWish& wish) {
 // Requires: the job may be on none of its nodes.
 std::string why_none(const JobSpec& job, const PoolSpec& pool) {
   const Node node = node_to_be(pool);
-  if (job.placement.exclusive) return "none is made for jobs with placement.exclusive";
-  if (has_strict_topology(job)) return "none is made for jobs with a strict topology.strategy";
+  if (job.placement.exclusive) return "it creates none for jobs with placement.exclusive";
+  if (has_strict_topology(job)) return "it creates none for jobs with a strict topology.strategy";
   if (!takes_slot_type(job.slot_types, pool.slot_type)) {
     return pool.slot_type.empty() ? "its configuration has no slot_type" : "its slots are of type " + pool.slot_type;
   }
@@ -62,7 +62,7 @@ std::string why_none(const JobSpec& job, const PoolSpec& pool) {
 
 void add_unsuited(const ClusterState& state, const Job& job, std::vector<std::string>& lines) {
   for (const auto& [name, pool] : state.pools.pools) {
-    if (!pool.retired) lines.push_back("pool " + name + " makes no node for it: " + why_none(job.spec, pool.spec));
+    if (!pool.retired) lines.push_back("pool " + name + " creates no node for it: " + why_none(job.spec, pool.spec));
   }
 }
 
@@ -71,7 +71,7 @@ std::string bounds(const ClusterState& state, const NodePool& pool) {
   const std::string& name = pool.spec.name;
   const int nodes = state.pools.count(name);
   if (pool.retired) return "pool " + name + " is no longer configured, so no more nodes of it come";
-  if (nodes >= pool.spec.max) return "pool " + name + " has " + counted(nodes, "node") + ", as many as it may have";
+  if (nodes >= pool.spec.max) return "pool " + name + " has " + counted(nodes, "node") + ", its maximum";
   return "pool " + name + " has " + counted(nodes, "node") + " of " + counted(pool.spec.slots_per_node, "slot") +
          " and may have " + counted(pool.spec.max, "node");
 }

@@ -13,8 +13,9 @@ std::string place_of_state(const ClusterState& state, const Job& job, const Save
   const Node* node = state.find_node(kept.node);
   const bool has_folder = !job.spec.checkpoint.dir.empty();
   if (node == nullptr) {
-    return has_folder ? " was written on a node that is gone; it goes on from it if it is in its checkpoint folder"
-                      : " was kept on a node that is gone";
+    return has_folder
+               ? " was written on a node that was removed; the job continues from it if it is in its checkpoint folder"
+               : " was kept on a node that was removed";
   }
   if (!has_folder) return " is kept on node " + node->name;
   return " is kept in its checkpoint folder, or by node " + node->name + " until it is there";
@@ -25,10 +26,10 @@ std::string place_of_own_state(const ClusterState& state, const Job& job) {
   const NodeId home = job.membership.restart_state.home;
   if (!home || !job.spec.checkpoint.dir.empty()) return "";
   const Node* node = state.find_node(home);
-  if (node == nullptr) return "; what was in TIDEPOOL_CHECKPOINT_DIR lay on a node that is gone";
+  if (node == nullptr) return "; what was in TIDEPOOL_CHECKPOINT_DIR was on a node that was removed";
   if (state.nodes.size() == 1) return "";
-  return "; what is in TIDEPOOL_CHECKPOINT_DIR lies on node " + node->name +
-         " alone: to start it elsewhere, too, name a checkpoint.dir that all nodes see";
+  return "; what is in TIDEPOOL_CHECKPOINT_DIR is on node " + node->name +
+         " only: so that it can start elsewhere, set a checkpoint.dir that all nodes see";
 }
 
 // What a job that holds nothing would go on from.
@@ -36,19 +37,19 @@ void add_kept_state(const ClusterState& state, const Job& job, std::vector<std::
   if (job.state() != JobState::kPending && job.state() != JobState::kSuspended) return;
   if (job.spec.resize == ResizeMode::kRestart) {
     if (job.started_at) {
-      out.push_back("its program goes on from its own newest checkpoint" + place_of_own_state(state, job));
+      out.push_back("its program continues from its own newest checkpoint" + place_of_own_state(state, job));
     }
     return;
   }
   const std::size_t away = job.membership.on_lost_nodes.size();
   if (away > 0) {
     out.push_back(counted(static_cast<double>(away), "worker") +
-                  " of it may still train on nodes that are away; it goes on with " + (away == 1 ? "it" : "them") +
+                  " of it may still train on nodes that are away; it continues with " + (away == 1 ? "it" : "them") +
                   " if the nodes are back before it starts elsewhere");
   }
   const SavedState* kept = newest_kept(job);
   if (kept == nullptr) {
-    if (job.progress.step > 0 && away == 0) out.push_back("nothing of it is kept; it would begin anew");
+    if (job.progress.step > 0 && away == 0) out.push_back("no saved state is left; it would start from the beginning");
     return;
   }
   out.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + place_of_state(state, job, *kept));

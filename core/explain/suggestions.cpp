@@ -291,7 +291,7 @@ void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) 
 void suggest_pool_repairs(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [name, pool] : state.pools.pools) {
     if (pool.retired || !suits(job, pool.spec)) continue;
-    if (pool.backoff.failures > 0) out.advice.push_back(advice_for_admin("mend what pool " + name + " fails with"));
+    if (pool.backoff.failures > 0) out.advice.push_back(advice_for_admin("fix the error of pool " + name));
     if (spot_share_binds(state.pools, pool.spec)) {
       out.advice.push_back(
           advice_for_admin("raise spot_share of the pools, which is " + decimal(state.pools.spot_share)));

@@ -145,7 +145,7 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
                     guaranteed_of(*tenant, type));
   }
   if (plan->loan >= 0.05 && !plan->satisfied) {
-    lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +
+    lines.push_back("recently tenant " + tenant->name + " held " + decimal(plan->loan) +
                     " slots beyond its guarantee while others waited, which counts against it");
   }
   return lines;
@@ -178,7 +178,7 @@ std::vector<std::string> budget_evidence(const ClusterState& state, const Job& j
   const std::string& named = waits != nullptr ? waits->word : job.hold->tenant;
   std::vector<std::string> lines;
   for (const reason::OfBudget& each : budgets_in_force(state, job)) {
-    if (each.word != named) lines.push_back("besides, " + spent_text(each));
+    if (each.word != named) lines.push_back("also, " + spent_text(each));
   }
   return lines;
 }

@@ -81,7 +81,7 @@ void add_stragglers(const ClusterState& state, const Job& job, std::vector<std::
     out.push_back(id.text() + " has computed at " + percent(track.score) + " of the others' speed for " +
                   counted(static_cast<double>(track.slow_steps), "step") + " (" + track.detector + ", bar " +
                   percent(track.bar) + "): " + decimal(track.waited_s) +
-                  " slot-seconds of waiting; the cause lies in: " + std::string(to_text(diagnosis.follows)));
+                  " slot-seconds of waiting; the cause is: " + std::string(to_text(diagnosis.follows)));
     if (job.size() < 2) continue;
     out.push_back("a smaller share for it would cost " + decimal(cost_of_rebalancing(job)) +
                   " slot-seconds, replacing it " + decimal(cost_of_replacing(job)) + " slot-seconds, shrinking " +
@@ -110,7 +110,7 @@ void add_replacement_wait(const ClusterState& state, const Job& job, std::vector
   };
   const auto& members = job.membership.members;
   if (job.shares.rebalanced.empty() && std::none_of(members.begin(), members.end(), is_slow)) return;
-  out.push_back("a slow worker was replaced or given up " +
+  out.push_back("a slow worker was replaced or removed " +
                 waiting_time((state.now - *job.recovery.last_replacement_at).to_seconds()) +
                 " ago; the next one waits for " + waiting_time((*next - state.now).to_seconds()) + " more");
 }

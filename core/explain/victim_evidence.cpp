@@ -130,7 +130,7 @@ std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job) {
   }
   if (names.empty()) return std::nullopt;
   given.words =
-      named_victims(names) + (names.size() == 1 ? " gives up " : " give up ") + counted(slots, "slot") + " for it";
+      named_victims(names) + (names.size() == 1 ? " releases " : " release ") + counted(slots, "slot") + " for it";
   return given;
 }
 

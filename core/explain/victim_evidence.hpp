@@ -11,14 +11,14 @@ namespace tidepool::core {
 
 // What the jobs that were preempted or shrunk for this one give up and have not left yet.
 struct GivenUp {
-  std::string words;          // "job-1 and job-4 give up 4 slots for it"
+  std::string words;          // "job-1 and job-4 release 4 slots for it"
   int slots = 0;              // where the job may run
   std::optional<Instant> by;  // all of them have left by then; none: no time was set
 };
 // None: no job gives up slots for it.
 [[nodiscard]] std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job);
 
-// "job-1 and job-4 give up 4 slots for it": of jobs that were preempted or shrunk for this one, and of slots
+// "job-1 and job-4 release 4 slots for it": of jobs that were preempted or shrunk for this one, and of slots
 // that they have not left yet.
 [[nodiscard]] std::vector<std::string> victim_evidence(const ClusterState& state, const Job& job);
 

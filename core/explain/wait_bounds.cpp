@@ -234,10 +234,9 @@ std::vector<std::string> evidence_of_one_type(const ClusterState& state, const J
   if (job.spec.mixed_types || slots.size() < 2 || job.spec.smallest_slots() == job.spec.gpus_per_worker) return {};
   std::string text;
   for (const auto& [type, count] : slots) {
-    text += (text.empty() ? "" : ", ") + counted(count, "slot") + " of " +
-            (type.empty() ? "a type that is not told" : type);
+    text += (text.empty() ? "" : ", ") + counted(count, "slot") + " of " + (type.empty() ? "an unknown type" : type);
   }
-  return {"all its workers are to be on slots of one type, and there are " + text};
+  return {"all its workers must be on slots of one type, and there are " + text};
 }
 
 bool fits_if_mixed(const ClusterState& state, const Job& job, RoomIn room) {

@@ -48,7 +48,7 @@ void book_wait(const ClusterState& state, Job& job, Duration lasted, Overhead ov
 
 // The state of so many steps was saved: what is lost later was done after it.
 void book_saved(Job& job, std::int64_t step);
-// Likewise, because the job gives up its slots: it saves in time.
+// Likewise, because the job releases its slots: it saves in time.
 void book_saved_on_leaving(Job& job, std::int64_t step);
 // The job goes on from `step`, and has counted more before. Requires: progress.step is what it had counted.
 void book_lost_steps(Job& job, std::int64_t step);

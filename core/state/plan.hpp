@@ -225,7 +225,7 @@ enum class BlockedOn {
   kClusterSize,   // needs more than the whole cluster has
   kSavedState,    // waits for room where its newest state lies
   kMoreSlots,     // runs and would grow: there is no room
-  kNodesCleared,  // waits to start: workers of other jobs leave nodes for it
+  kNodesCleared,  // waits to start: workers of other jobs are moving off nodes for it
 };
 // What the engine remembers of a verdict. Reasons are for people: nothing is decided by them.
 struct Blocked {

@@ -5,17 +5,17 @@
 namespace tidepool::core::reason {
 namespace {
 
-// "node-2 is being drained and is to be empty in 8 min", "node-2 is to be reclaimed by its provider in 2 min"
+// "node-2 is being drained and must be empty in 8 min", "node-2 will be reclaimed by its provider in 2 min"
 std::string drain(const OfDrain& why) {
   const double left = why.left.to_seconds();
   if (why.reclaimed) {
-    return why.node.text() + " is to be reclaimed by its provider " + (left > 0 ? "in " + waiting_time(left) : "now");
+    return why.node.text() + " will be reclaimed by its provider " + (left > 0 ? "in " + waiting_time(left) : "now");
   }
   if (why.window) {
-    return why.node.text() + " is to be empty for maintenance " + (left > 0 ? "in " + waiting_time(left) : "now");
+    return why.node.text() + " must be empty for maintenance " + (left > 0 ? "in " + waiting_time(left) : "now");
   }
   return why.node.text() + " is being drained" +
-         (left > 0 ? " and is to be empty in " + waiting_time(left) : ", and its deadline has passed");
+         (left > 0 ? " and must be empty in " + waiting_time(left) : ", and its deadline has passed");
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ std::string text_of(const DrainGrow& why) {
   return "growing " + grouped(why.from) + " -> " + grouped(why.to) + " to hand its state on: " + drain(why.drain);
 }
 std::string text_of(const DrainSuspend& why) {
-  return "saving its state and giving up its slots: " + drain(why);
+  return "saving its state and releasing its slots: " + drain(why);
 }
 std::string text_of(const DrainHold& why) {
   return "waits for " + counted(why.wanted, "free slot") + " elsewhere, else saves its state in time: " + drain(why);

@@ -5,7 +5,7 @@
 namespace tidepool::core::reason {
 
 std::string text_of(const Finished& why) {
-  if (why.steps == 0) return "finished: its program has ended well";
+  if (why.steps == 0) return "finished: its program exited with code 0";
   return "finished after " + counted(static_cast<double>(why.steps), "step");
 }
 std::string text_of(const Finishing& why) {
@@ -28,7 +28,7 @@ std::string text_of(const FailedAtEnd&) {
   return "failed: its training finished, and then its program failed, so its result may not be saved";
 }
 std::string text_of(const FinishTimeout& why) {
-  return why.worker.text() + " is killed: it did not end within " + waiting_time(why.had.to_seconds()) +
+  return why.worker.text() + " is ended: it did not exit within " + waiting_time(why.had.to_seconds()) +
          " after the end of training";
 }
 std::string text_of(const MaxDuration& why) {

@@ -20,9 +20,9 @@ std::string other_side(const ByTurn& by, bool waits) {
 // One end of the line; `own` says how the measure reads.
 std::string value_in_words(Measure measure, double value) {
   if (measure == kService) return "has had " + three_digits(value / 3600) + " slot-hours";
-  if (measure == kTimeLeft) return value < 0 ? "does not say how long it is" : "has " + waiting_time(value) + " left";
+  if (measure == kTimeLeft) return value < 0 ? "has no known length" : "has " + waiting_time(value) + " left";
   if (measure == kQueue) return "is in queue " + grouped(value);
-  if (measure == kRounds) return "is to run in " + counted(value, "more round") + " of its policy's plan";
+  if (measure == kRounds) return "will run in " + counted(value, "more round") + " of its policy's plan";
   if (measure == kIndex) return "has the index " + three_digits(value) + " per slot-hour";
   if (measure == kDeadline) {
     if (value == -1) return "has no deadline";
@@ -36,7 +36,7 @@ std::string by_share(const ByTurn& by, bool waits) {
   const reason::TimeShare share = by.share.value_or(reason::TimeShare{});
   const Compared run = compared(share.received, share.target, NumberStyle::kPercent);
   std::string text =
-      "it has run " + run.left + " of the time" + (run.alike ? ", as much as it is to" : " and is to run " + run.right);
+      "it has run " + run.left + " of the time" + (run.alike ? ", its target" : ", with a target of " + run.right);
   if (!by.rival) return text;
   return text + "; " + by.rival->text() +
          (waits ? ", the last that is served before it, is further behind"
@@ -105,8 +105,8 @@ std::string each_slot(const Setting& setting) {
   switch (setting.step) {
     case Step::kWaits: return "each slot would bring it ";
     case Step::kHolds: return "each slot of " + grouped(setting.next) + " would bring it ";
-    case Step::kShrinks: return "each slot given up brought it ";
-    case Step::kGrows: return "each slot more brings it ";
+    case Step::kShrinks: return "each released slot brought it ";
+    case Step::kGrows: return "each additional slot brings it ";
     case Step::kStarts: break;
   }
   return "each slot brings it ";
@@ -125,7 +125,7 @@ std::string by_merit(const ByMerit& by, const Setting& setting) {
     return text + (taken ? "; the most that one would bring another is " : "; the least that a slot brings is ") +
            both.right + ", to " + by.rival->text();
   }
-  if (by.asked > 0 && bears_out) return text + (both.alike ? ", as is asked for" : "; " + both.right + " is asked for");
+  if (by.asked > 0 && bears_out) return text + (both.alike ? ", the threshold" : "; the threshold is " + both.right);
   const int short_by = setting.next - setting.size - setting.free;
   return !taken && by.merit > 0 && short_by > 0 ? text + "; too few slots are free" : text;
 }

@@ -79,7 +79,7 @@ std::string text_of(const WaitingForDomains& why) {
          (why.room == 0 ? "no " + key + " has any free" : most + " has " + grouped(why.room)) + kept;
 }
 std::string text_of(const NoRoomByRules& why) {
-  const std::string keeps = "keeps " + counted(why.size, "worker") + ": it is to have " + grouped(why.next) + ", and ";
+  const std::string keeps = "keeps " + counted(why.size, "worker") + ": its target is " + grouped(why.next) + ", and ";
   const std::string alone = why.exclusive ? " on nodes without other jobs" : "";
   if (why.word.empty()) return keeps + "too few slots are free" + alone;
   if (why.group) {

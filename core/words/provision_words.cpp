@@ -5,20 +5,20 @@
 namespace tidepool::core::reason {
 namespace {
 
-// "a node of 4 slots costs 4.8 an hour and is there in about 2 min"
+// "a node of 4 slots costs 4.8 an hour and joins in about 2 min"
 std::string node(const OfNode& node) {
   return "a node of " + counted(node.slots, "slot") + " costs " + decimal(node.price.to_units() * node.slots) +
-         " an hour and is there in about " + waiting_time(node.lead.to_seconds());
+         " an hour and joins in about " + waiting_time(node.lead.to_seconds());
 }
 
-// "; 1 node that came before is kept until then"
+// "; 1 node that came earlier is kept until then"
 std::string kept_text(const std::optional<int>& nodes) {
   if (!nodes) return "";
   return "; " + counted(*nodes, "node") + " that came before " + (*nodes == 1 ? "is" : "are") + " kept until then";
 }
 
-std::string there_is_room(int room) {
-  return room == 0 ? "has room for none" : "has room for " + grouped(room);
+std::string have_room(int room) {
+  return room == 0 ? "have room for none" : "have room for " + grouped(room);
 }
 
 // "the pool has 2 nodes and the policy wants 3: SpareNode (spare 1)"
@@ -32,7 +32,7 @@ std::string wanted(const auto& why) {
 std::string text_of(const NodeForGang& why) {
   const std::string how_many = why.nodes == 1 ? "one more node" : counted(why.nodes, "more node");
   return how_many + " for " + why.job.text() + ", which needs " + counted(why.needed, "slot") +
-         ": what is there or on the way " + there_is_room(why.room) + "; " + node(why) + kept_text(why.kept);
+         ": present and coming nodes " + have_room(why.room) + "; " + node(why) + kept_text(why.kept);
 }
 std::string text_of(const NodeForGrowth& why) {
   return "one more node for " + why.job.text() + " to grow " + grouped(why.from) + " -> " + grouped(why.to) +
@@ -40,7 +40,7 @@ std::string text_of(const NodeForGrowth& why) {
          kept_text(why.kept);
 }
 std::string text_of(const NodeForMinimum& why) {
-  return "one more node, because the pool has " + counted(why.nodes, "node") + " and is to have at least " +
+  return "one more node, because the pool has " + counted(why.nodes, "node") + " and must have at least " +
          grouped(why.min) + "; " + node(why);
 }
 std::string text_of(const NodeForPolicy& why) {

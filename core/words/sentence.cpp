@@ -96,10 +96,9 @@ std::string text_of(const PreemptsLater& why) {
          utc_clock_text(why.from_unix) + " on";
 }
 
-// "job-4 was preempted 3 times within the last 1 h, which is the most that is allowed"
+// "job-4 was preempted 3 times within the last 1 h, which is the limit"
 std::string often_text(const std::string& subject, int limit, Duration window) {
-  return subject + " preempted " + counted(limit, "time") + " within the last " + time(window) +
-         ", which is the most that is allowed";
+  return subject + " preempted " + counted(limit, "time") + " within the last " + time(window) + ", which is the limit";
 }
 std::string text_of(const PreemptionLimit& why) {
   const std::string waits = "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; ";
@@ -116,9 +115,9 @@ std::string text_of(const PreemptionRefused& why) {
          " refuses to leave; it may be asked again at " + utc_clock_text(why.again_unix);
 }
 std::string text_of(const NodesBeingCleared& why) {
-  const std::string leave = "; workers of other jobs leave nodes for it";
+  const std::string leave = "; workers of other jobs are moving off nodes for it";
   if (!why.word.empty()) return "waits for " + slots(why.workers * why.slots_each) + " " + in_domain(why.word) + leave;
-  const std::string each = slots(why.slots_each) + " of one node";
+  const std::string each = slots(why.slots_each) + " on one node";
   const std::string those = why.group ? grouped(why.workers) + " groups" : workers(why.workers);
   return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + those) + leave;
 }
@@ -134,7 +133,7 @@ std::string text_of(const NeverFits& why) {
   if (why.each && why.largest) {
     const std::string of_type = why.typed ? " of a type that it asks for" : "";
     return std::string("cannot start: ") + (why.needed > *why.each ? "each of its workers" : "its worker") + " needs " +
-           slots(*why.each) + " of one node, and the largest node" + of_type + " has " + grouped(*why.largest);
+           slots(*why.each) + " on one node, and the largest node" + of_type + " has " + grouped(*why.largest);
   }
   const std::string needs = "cannot start: it needs " + slots(why.needed);
   if (why.typed) {
@@ -149,9 +148,8 @@ std::string text_of(const NeverFits& why) {
 }
 
 std::string text_of(const BeyondGuarantee& why) {
-  return "waits: it would keep " + slots(why.needed) + " for good, and of the " + grouped(why.guarantee) +
-         " that tenant " + why.word + " is guaranteed " + grouped(why.held) + (why.held == 1 ? " is" : " are") +
-         " kept so by other jobs";
+  return "waits: it would keep " + slots(why.needed) + " permanently, and other jobs already keep " +
+         grouped(why.held) + " of the " + grouped(why.guarantee) + " that tenant " + why.word + " is guaranteed";
 }
 
 std::string text_of(const BudgetSpent& why) {
@@ -169,8 +167,9 @@ std::string text_of(const BehindOlderJob& why) {
          are_free(why.free);
 }
 std::string text_of(const SuspendedByUser& why) {
-  return why.resumes ? "leaves its slots, as was asked, and was resumed since: it goes on when it has left them"
-                     : "suspended on request";
+  return why.resumes
+             ? "is still releasing its slots after a suspend and was resumed since: it continues once they are released"
+             : "suspended on request";
 }
 std::string text_of(const NoNodes& why) {
   if (!why.coming) return "waits: no node has joined, or all are lost";
@@ -183,8 +182,8 @@ std::string text_of(const PolicyFailed&) {
   return "waits: its policy failed before it gave the job a size";
 }
 std::string text_of(const WaitsForState& why) {
-  return "waits for room on " + why.node.text() + ", where its state of step " + whole(why.step) +
-         " lies, for at most " + time(why.left) + "; without it " + time(why.redo) + " of training would be done again";
+  return "waits for room on " + why.node.text() + ", where its state of step " + whole(why.step) + " is, for at most " +
+         time(why.left) + "; without it " + time(why.redo) + " of training would be done again";
 }
 
 // Of the jobs whose slots it would need, the one that gains least from them; none unless that is more than it would.
@@ -215,12 +214,12 @@ std::string text_of(const MeritWait& why) {
 
 std::string lost_deadline(const DeadlineLost& why) {
   const double late = why.late_s.value_or(-1);
-  if (late < 0) return "whatever it is given, it cannot end by its deadline any more";
+  if (late < 0) return "it can no longer end by its deadline, with any number of slots";
   if (late == 0) return "it could end by its deadline only if others missed theirs";
   if (why.alone_late_s.value_or(0) == 0) {
-    return "beside what is promised to others it cannot end by its deadline, but " + waiting_time(late) + " later";
+    return "with the slots promised to other jobs it cannot end by its deadline, but " + waiting_time(late) + " later";
   }
-  return "it cannot end by its deadline any more, but " + waiting_time(late) + " later";
+  return "it can no longer end by its deadline, but " + waiting_time(late) + " later";
 }
 std::string text_of(const DeadlineLost& why) {
   return "waits: " + lost_deadline(why) + "; without a promise it starts when there is room";
@@ -278,7 +277,7 @@ std::string text_of(const FixedSize& why) {
   return "keeps " + workers(why.size) + ": its policy gives it this size";
 }
 std::string text_of(const PinnedByUser& why) {
-  return "keeps " + workers(why.size) + ", as was asked";
+  return "keeps " + workers(why.size) + ", as requested";
 }
 std::string text_of(const AtMax& why) {
   return "keeps " + workers(why.size) + ": it may not have more";
@@ -304,7 +303,7 @@ std::string text_of(const EfficiencySettled& why) {
   const double threshold = why.by.threshold;
   if (efficiency < 0) return keeps + " would lower throughput" + throughputs(why.by);
   const Compared both = compared(efficiency, threshold, NumberStyle::kPercent);
-  if (both.alike) return keeps + " would add " + both.left + " of a worker's throughput, no more than is asked for";
+  if (both.alike) return keeps + " would add " + both.left + " of a worker's throughput, no more than the threshold";
   if (efficiency > threshold + why.by.margin.value_or(0)) return keeps + " would not pay, by its policy's measure";
   if (efficiency > threshold) {
     return keeps + " would add " + both.left + " of a worker's throughput: more than the " + both.right +
@@ -325,7 +324,8 @@ std::string text_of(const NoSlotsToGrow& why) {
   const std::string would = "would take " + slots(why.wanted) + " more";
   const std::string of_type = why.word.empty() ? "" : " of type " + why.word;
   if (why.all) return would + ", and there are " + grouped(*why.all) + of_type + " in all that it may have";
-  if (why.for_job) return would + "; it gave up slots for " + why.for_job->text() + ", which has not had them yet";
+  if (why.for_job)
+    return would + "; it released slots for " + why.for_job->text() + ", which has not received them yet";
   const int others = why.of_others.value_or(0);
   if (others > 0 && why.free < why.wanted) {
     return would + "; " + none_or_few(why.free, of_type) + ", and " + grouped(others) + " of other types " +
@@ -382,7 +382,7 @@ std::string text_of(const MeritHold& why) {
 }
 
 std::string text_of(const NoRoomTogether& why) {
-  return "keeps " + workers(why.size) + ": it is to have " + grouped(why.next) +
+  return "keeps " + workers(why.size) + ": its target is " + grouped(why.next) +
          ", and no nodes have room for them together";
 }
 std::string text_of(const TurnHold& why) {
@@ -402,14 +402,14 @@ std::string text_of(const ResumedElsewhere& why) {
          ", which has its state of step " + whole(why.step) + ": these steps are done again";
 }
 std::string text_of(const ResumedByTransfer& why) {
-  return "started again with " + workers(why.size) + ": its state of step " + whole(why.step) + " is brought from " +
-         why.node.text() + " to " + why.to_node.text();
+  return "started again with " + workers(why.size) + ": its state of step " + whole(why.step) +
+         " is transferred from " + why.node.text() + " to " + why.to_node.text();
 }
 std::string text_of(const ExploreUp& why) {
   return growing(why) + ": only one size has been measured so far";
 }
 std::string text_of(const ExploreDown& why) {
-  return shrinking(why) + ": to see whether fewer workers do almost as well";
+  return shrinking(why) + ": to see whether fewer workers are almost as fast";
 }
 
 std::string text_of(const EfficientUp& why) {
@@ -469,7 +469,7 @@ std::string text_of(const MeritShrink& why) {
          (by.empty() ? ": by its policy's measure the larger size brought too little" : by);
 }
 std::string text_of(const ResizedByUser& why) {
-  return "going " + from_to(why) + ", as was asked";
+  return "going " + from_to(why) + ", as requested";
 }
 std::string text_of(const BackToSize& why) {
   return "going " + from_to(why) + for_claimants(why) + ": to the size that its policy gives it";
@@ -497,8 +497,8 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
   std::string why = sentence(planned.reason);
   const auto gives_up = [&] {
     constexpr std::string_view kWaits = "waits: ";  // why it waits from then on
-    if (why.starts_with(kWaits)) return "gives up its slots: " + why.substr(kWaits.size());
-    return why.starts_with("waits ") ? "gives up its slots and " + why : why;
+    if (why.starts_with(kWaits)) return "releases its slots: " + why.substr(kWaits.size());
+    return why.starts_with("waits ") ? "releases its slots and " + why : why;
   };
   const auto places = [](const std::vector<WorkerPlacement>& joining_workers) {
     std::string text;

@@ -52,7 +52,7 @@ std::string against(const SlowWorker& why) {
 }  // namespace
 
 std::string text_of(const StragglerWatched& why) {
-  return why.worker.text() + slow(why) + "; it is left alone so far" + against(why) + cause(why);
+  return why.worker.text() + slow(why) + "; no action is taken yet" + against(why) + cause(why);
 }
 std::string text_of(const StragglerInData& why) {
   return why.worker.text() + slow(why) + "; waiting for it has cost " + decimal(why.waited_s) + " slot-seconds" +
@@ -73,7 +73,7 @@ std::string text_of(const StragglerReplaced& why) {
   return "replacing " + why.worker.text() + ": it" + slow(why) + against(why) + cause(why);
 }
 std::string text_of(const StragglerShrunk& why) {
-  return "giving up " + why.worker.text() + ": it" + slow(why) + against(why) + cause(why) +
+  return "removing " + why.worker.text() + ": it" + slow(why) + against(why) + cause(why) +
          "; no slot is free, and the others are faster without it";
 }
 std::string text_of(const StragglerNoSpare& why) {

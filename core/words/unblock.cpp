@@ -29,7 +29,7 @@ Advice higher_priority() {
 // Which job holds the slots that it would get first.
 Lines of_rival(const Market& market) {
   if (!market.rival) return {};
-  return {advice_of_end(*market.rival, ", which gains least of the jobs that hold slots")};
+  return {advice_of_end(*market.rival, ", which gains least among the jobs that hold slots")};
 }
 
 // A job that others come before gets their slots; one that is first in line gets slots that come free.
@@ -80,7 +80,7 @@ Lines lines_of(const WaitingForSlots& why, JobId) {
   } else if (why.type->holder) {
     lines.push_back(advice_of_end(why.type->holder));
   }
-  lines.emplace_back("name another type, too, in resources.gpu.type");
+  lines.emplace_back("add another type to resources.gpu.type");
   return lines;
 }
 
@@ -115,7 +115,7 @@ Lines of_selector(const std::string& word) {
   if (const std::string labels = first_labels(word); !labels.empty()) {
     lines.push_back(advice_for_admin("schedctl node label NODE" + labels));
   }
-  lines.emplace_back("ask for other nodes, too, in placement.selector");
+  lines.emplace_back("allow other nodes in placement.selector");
   return lines;
 }
 // What helps one that asks for nodes by labels, memory or both.
@@ -202,7 +202,7 @@ Lines lines_of(const TurnWait& why, JobId) {
   if (turn->rival) lines.push_back(advice_of_end(*turn->rival, ", the last that is served before it"));
   if (turn->measure == Measure::kDeadline) lines.emplace_back("an earlier deadline");
   const bool unknown = turn->measure == Measure::kTimeLeft && turn->own.value_or(0) < 0;
-  if (unknown) lines.emplace_back("say how long it is: work.samples");
+  if (unknown) lines.emplace_back("declare its length: work.samples");
   return lines;
 }
 
@@ -245,7 +245,7 @@ Lines lines_of(const MeritShrink& why, JobId) {
   return of_merit(why.by);
 }
 Lines lines_of(const NoRoomTogether& why, JobId) {
-  return {"room for " + counted(why.next - why.size, "more worker") + " beside those that it has"};
+  return {"room for " + counted(why.next - why.size, "more worker") + " next to its present workers"};
 }
 Lines lines_of(const Unclaimed&, JobId) {
   return {higher_priority()};

@@ -8,8 +8,8 @@ namespace {
 
 std::string where_of(const MovedForRoom& why) {
   if (!why.word.empty()) return in_domain(why.word);
-  if (why.group == why.size) return "of one node";
-  return std::string("of one node for a ") + (why.group ? "group" : "worker");
+  if (why.group == why.size) return "on one node";
+  return std::string("on one node for a ") + (why.group ? "group" : "worker");
 }
 
 }  // namespace
@@ -25,12 +25,12 @@ std::string text_of(const WorkerLost& why) {
          (why.survivors == 1 ? " goes on" : " go on");
 }
 std::string text_of(const ProgramFailed& why) {
-  const std::string anew = why.size == 1 ? "it starts" : "all " + counted(why.size, "worker") + " start";
-  return "the program of " + why.worker.text() + " failed; " + anew + " anew (" + grouped(why.restarts) + " of " +
+  const std::string again = why.size == 1 ? "it starts" : "all " + counted(why.size, "worker") + " start";
+  return "the program of " + why.worker.text() + " failed; " + again + " again (" + grouped(why.restarts) + " of " +
          grouped(why.limit) + " restarts used)";
 }
 std::string text_of(const BelowMinimum& why) {
-  return "goes back to the queue: " + counted(why.survivors, "worker") + " left, and it needs " + grouped(why.min);
+  return "returns to the queue: " + counted(why.survivors, "worker") + " left, and it needs " + grouped(why.min);
 }
 std::string text_of(const StartTimeout& why) {
   return why.worker.text() + " was not ready within " + waiting_time(why.lasted.to_seconds());
@@ -64,7 +64,7 @@ std::string text_of(const Preempted& why) {
 }
 std::string text_of(const OverTenantLimit& why) {
   return "preempted: tenant " + why.word + " may hold " + counted(why.most, "slot") +
-         ", and the plan gives them to other jobs";
+         ", and the plan gives these to other jobs";
 }
 std::string text_of(const MovedForType& why) {
   return "moving " + why.worker.text() + " to slots of another type for " + why.for_job.text() + ", which has waited " +

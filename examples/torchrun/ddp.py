@@ -64,7 +64,7 @@ def main() -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     step = load(checkpoint, model, optimizer)
     print(f"sums over {dist.get_backend()} on {device}", flush=True)
-    print(f"rank {rank} of {size} goes on from step {step}", flush=True)
+    print(f"rank {rank} of {size} continues from step {step}", flush=True)
 
     replica = DistributedDataParallel(model)
     stopping = torch.zeros(1, device=device)

@@ -128,7 +128,7 @@ std::string doing_of(const json& pool) {
   if (counts.coming > 0) {
     text += count_of(counts.coming, "node") + (counts.coming == 1 ? " is" : " are") + " coming";
   } else {
-    text += "no node is asked for";
+    text += "no node is requested";
   }
   if (counts.leaving > 0) {
     text += ", " + std::to_string(counts.leaving) + (counts.leaving == 1 ? " is" : " are") + " being given back";

@@ -282,7 +282,7 @@ test("above the decisions stands that a policy file gave way, also after a reloa
   world.emit("policy.rolled_back", { actor: null }, { policy: "mine", version: "0123456789abcdef", to: null, to_version: null, why: "3 rounds in a row have failed" });
   return onPage(world, {}, async (page) => {
     const said = page.getByTestId("policy-trouble");
-    await said.getByText("Policy mine, version 0123456789ab gave way to the daemon's own: 3 rounds in a row have failed.").waitFor();
+    await said.getByText("Policy mine, version 0123456789ab was replaced by the daemon's own: 3 rounds in a row have failed.").waitFor();
     world.emit("policy.activated", { actor: null }, { policy: "mine", version: "0123456789abcdef", before: null, before_version: null });
     await said.waitFor({ state: "detached" });
   });

@@ -165,7 +165,7 @@ Result<Progress> SavedStates::restore(const Candidate& candidate) {
   }
   TP_TRY(replica_.adopt(*bytes));
   restored_ = {.path = candidate.path, .step = progress->steps, .bytes = replica_.bytes()};
-  log_info("goes on from step " + std::to_string(progress->steps) + " of " + candidate.path.string());
+  log_info("continues from step " + std::to_string(progress->steps) + " of " + candidate.path.string());
   return progress;
 }
 

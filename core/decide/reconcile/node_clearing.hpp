@@ -9,7 +9,7 @@
 // domain stays the one that is cleared until the job starts, as long as others can leave it. It counts with free slots
 // alone: what else comes free is for the job for which it was given up. All that leave find room elsewhere, on slots
 // that are free and kept for no other. A job that can hand its state on moves, and is never smaller than it was;
-// another one gives up its slots with its state saved, and starts again, unless it may not be preempted, is spared by
+// another one releases its slots with its state saved, and starts again, unless it may not be preempted, is spared by
 // the operators' limits, ends soon, follows no plan or has a higher priority in the same tenant. Until the gang starts
 // the nodes are kept for it, and it is first in line.
 #pragma once

@@ -265,7 +265,8 @@ class Reconciler {
     if (!start_job(draft_, *entry.job, *entry.target)) pending_.leave(entry, lacks_slots(draft_, *entry.job));
   }
 
-  // Where it could not start even at its smallest size, workers of other jobs leave nodes for it, if that makes room.
+  // Where it could not start even at its smallest size, workers of other jobs are moving off nodes for it, if that
+  // makes room.
   void start_or_clear(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (start_job(draft_, job, *entry.target)) return;

@@ -29,7 +29,7 @@ struct ResumedElsewhere : OfSize {
   }
 };
 
-// With its state, which is brought from the node where it lies to one of those where it starts.
+// With its state, which is transferred from the node where it lies to one of those where it starts.
 struct ResumedByTransfer : OfSize {
   NodeId node = {};
   NodeId to_node = {};

@@ -5,7 +5,7 @@
 
 namespace tidepool::core::reason {
 
-// The shape of what is done about a node that is to be empty in `left`.
+// The shape of what is done about a node that must be empty in `left`.
 struct OfDrain {
   NodeId node;
   Duration left;

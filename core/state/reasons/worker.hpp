@@ -172,7 +172,7 @@ struct Preempted {
     at("for_job", self.for_job), at("restarts", self.restarts), at("rule", self.rule);
   }
 };
-// Its tenant, or one above it, may hold no more slots (docs/fairness.md), and the plan gives them to other jobs.
+// Its tenant, or one above it, may hold no more slots (docs/fairness.md), and the plan gives these to other jobs.
 struct OverTenantLimit {
   int most = 0;           // slots that the tenant may hold
   std::string word = {};  // the tenant

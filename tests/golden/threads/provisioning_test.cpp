@@ -32,7 +32,7 @@ TEST_CASE(
   CHECK_THAT(next.front(), Catch::StartsWith("dear-1: one more node for job-1"));
   const auto evidence = core::explain(story.state(), job).evidence;
   CHECK_THAT(evidence, Catch::VectorContains(std::string(
-                           "pool spot has failed 1 time in a row, and is asked again in 15 s: no more than 4")));
+                           "pool spot has failed 1 time in a row, and is tried again in 15 s: no more than 4")));
 }
 
 }  // namespace tidepool::test

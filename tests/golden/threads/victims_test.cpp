@@ -139,7 +139,7 @@ TEST_CASE("kueue#3909: both sides of a preemption read which job it was for, who
   CHECK(told(pool, victims.front()) == "preempted for " + claims.text() + " (rule: guarantee)");
   CHECK(told(pool, claims) == "waits for 4 slots; none is free");
   const std::vector<std::string> waits = core::explain(pool.story.state(), claims).evidence;
-  CHECK_THAT(waits, Catch::VectorContains(victims[1].text() + " and " + victims[0].text() + " give up 4 slots for it"));
+  CHECK_THAT(waits, Catch::VectorContains(victims[1].text() + " and " + victims[0].text() + " release 4 slots for it"));
   CHECK_THAT(
       waits,
       Catch::VectorContains(std::string(

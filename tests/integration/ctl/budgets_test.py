@@ -85,7 +85,7 @@ class Budgets(unittest.TestCase):
         self.assertEqual(self.schedctl("cancel", other)[0], 0)
         out = self.schedctl("tenants", "apply", "-", "--yes", stdin=json.dumps(tree("100000.00")))[1]
         self.assertIn("~ vision: budget", out)
-        self.assertIn("warning: the budget of tenant vision lets jobs go on at once: 2 jobs that it holds now may start "
+        self.assertIn("warning: the budget of tenant vision lets jobs continue at once: 2 jobs that it holds now may start "
                       f"or grow ({first} a, {second} b)", out)
         self.assertTrue(eventually(lambda: cluster.job(first)["progress"]["step"] > kept), cluster.logs())
         self.assertTrue(eventually(lambda: cluster.job(second)["progress"]["step"] > 10), cluster.logs())

@@ -56,7 +56,7 @@ class HelpAndTraceTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/pools"] = (200, listed([{**example("pool.json"), "nodes": [], "problem": None}]))
         code, out, err = self.run_ctl("nodes")
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("the pool gpu: no node is asked for", out)
+        self.assertIn("the pool gpu: no node is requested", out)
         self.assertNotIn("--local-slots", out)
         self.daemon.routes["GET", "/v1/pools"] = (403, {"title": "Not allowed"})  # to a token of one tenant
         self.assertIn("--local-slots", self.run_ctl("nodes")[1])

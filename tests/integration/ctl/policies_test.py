@@ -54,7 +54,7 @@ class PoliciesTest(SchedctlCase):
         self.assertEqual(self.run_ctl("policy", "shadow", str(path), "--report"),
                          (0, "no round has been compared yet\n", ""))
         self.assertEqual(self.run_ctl("policy", "shadow", str(path), "--stop"),
-                         (0, "capped is not asked any more\n", ""))
+                         (0, "capped no longer runs as a shadow\n", ""))
 
     def test_a_parameter_in_quotes_is_a_text_whatever_it_looks_like(self):
         status = {"builtin": "tidal", "active": {"name": "tiers", "version": "0123456789ab"}, "earlier": [],

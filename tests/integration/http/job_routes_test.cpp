@@ -235,7 +235,7 @@ TEST_CASE("a dry run of a resize says what the engine would make of it now") {
   INFO(grows.dump(1));
   CHECK(grows.at("starts") == true);
   CHECK(grows.at("size") == 3);
-  CHECK(grows.at("summary") == "going 1 -> 3, as was asked");
+  CHECK(grows.at("summary") == "going 1 -> 3, as requested");
   REQUIRE(grows.at("places").size() == 1);
   CHECK(grows.at("places").at(0).at("workers") == 2);
   CHECK(grows.at("changes").empty());

@@ -196,7 +196,7 @@ TEST_CASE("a policy file keeps a spare node: one before any job, and the next as
   CHECK(pool.ask() ==
         std::vector<std::string>{
             "gpu-1: one more node, because the pool has 0 nodes and the policy wants 1: Spare (used 0); a "
-            "node of 2 slots costs 2 an hour and is there in about 30 s"});
+            "node of 2 slots costs 2 an hour and joins in about 30 s"});
   pool.joins(1);
   pool.pass(Duration::seconds(20));
   CHECK(pool.ask().empty());

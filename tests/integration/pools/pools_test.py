@@ -116,8 +116,8 @@ class PoolsTest(unittest.TestCase):
         self.wait_state(cluster, job_id, "succeeded")
         asked = cluster.events("pool.node_asked")
         self.assertEqual([e["data"]["name"] for e in asked], ["local-1", "local-2"])
-        self.assertIn("2 more nodes for job-1, which needs 4 slots: what is there or on the way has room for none; a "
-                      "node of 2 slots costs 2 an hour and is there in about 20 s", asked[0]["data"]["reason"]["text"])
+        self.assertIn("2 more nodes for job-1, which needs 4 slots: present and coming nodes have room for none; a "
+                      "node of 2 slots costs 2 an hour and joins in about 20 s", asked[0]["data"]["reason"]["text"])
         self.wait_gone(cluster)
         released = cluster.events("pool.node_released")
         self.assertTrue(all("it has held nothing for" in e["data"]["reason"]["text"] for e in released), released)

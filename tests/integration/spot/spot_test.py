@@ -155,7 +155,7 @@ class SpotNotice(unittest.TestCase):
         saved = cluster.events("job.parked")[0]["data"]["step"]
         self.assertGreaterEqual(saved, 50)
         decided = json.dumps([event["data"] for event in cluster.events("decision.made")])
-        self.assertIn("node-1 is to be reclaimed by its provider in", decided)
+        self.assertIn("node-1 will be reclaimed by its provider in", decided)
         cluster.restart()  # what the notice caused is as durable as all else
         self.assertEqual(cluster.cause("spot"), "reclaim")
         cluster.start_node("new")

@@ -105,7 +105,7 @@ class StateMove(unittest.TestCase):
         self.check_went_on(job, saved, "one", "two")
         self.assertEqual(self.states_at("two", job)[0].read_bytes(), original)
         reasons = json.dumps([event["data"] for event in self.daemon.events("decision.made")])
-        self.assertIn(f"its state of step {saved['step']:,} is brought from node-1 to node-2", reasons)
+        self.assertIn(f"its state of step {saved['step']:,} is transferred from node-1 to node-2", reasons)
 
     def test_a_transfer_survives_both_agents_and_the_daemon_and_goes_on_where_it_was(self):
         self.start_node("one", "--state-rate", "1MiB")

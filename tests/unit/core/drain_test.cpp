@@ -52,7 +52,7 @@ TEST_CASE("a running job leaves a drained node worker by worker while others hav
   const core::Decision first = scene.story.decide();
   REQUIRE(names_of(first) == "replace");
   CHECK(core::sentence(first.plan.front().reason) ==
-        "moving w-1 to node-2: node-1 is being drained and is to be empty in 10 min");
+        "moving w-1 to node-2: node-1 is being drained and must be empty in 10 min");
   scene.story.settle(scene.job);
   CHECK(scene.story.nodes_of(scene.job) == std::vector<NodeId>{fresh, fresh});
   CHECK(scene.story.job(scene.job).recovery.restarts == 0);
@@ -70,7 +70,7 @@ TEST_CASE("a job that may be smaller shrinks away from a drained node, within it
   const core::Decision decision = story.decide();
   CHECK(names_of(decision) == "shrink switch");
   CHECK(core::sentence(decision.plan.front().reason) ==
-        "shrinking 2 -> 1: node-2 is being drained and is to be empty in 10 min, and there is no room or no time to "
+        "shrinking 2 -> 1: node-2 is being drained and must be empty in 10 min, and there is no room or no time to "
         "start all of its workers elsewhere");
   story.settle(job);
   CHECK(story.nodes_of(job) == std::vector<NodeId>{kept});
@@ -83,7 +83,7 @@ TEST_CASE("a gang that fits nowhere else waits for room, and saves its state in 
   CHECK(names_of(story.decide()).empty());
   const core::Reason held = story.job(scene.job).verdict.reason;
   CHECK(core::sentence(held) ==
-        "waits for 1 free slot elsewhere, else saves its state in time: node-1 is being drained and is to be empty in "
+        "waits for 1 free slot elsewhere, else saves its state in time: node-1 is being drained and must be empty in "
         "2 min");
   CHECK(core::unblocks_of(held, scene.job) ==
         std::vector<std::string>{"add a node with 1 free slot", "schedctl undrain node-1"});
@@ -91,14 +91,14 @@ TEST_CASE("a gang that fits nowhere else waits for room, and saves its state in 
   REQUIRE(story.engine().next_due() <= deadline - Duration::seconds(30));
   story.pass(Duration::seconds(89));
   story.learn(core::ClockAdvanced{});
-  CHECK(core::sentence(core::current_reason(story.state(), story.job(scene.job))).ends_with("is to be empty in 31 s"));
+  CHECK(core::sentence(core::current_reason(story.state(), story.job(scene.job))).ends_with("must be empty in 31 s"));
   CHECK(names_of(story.decide()).empty());
   REQUIRE(story.engine().next_due() == deadline - Duration::seconds(30));
   story.pass(Duration::seconds(1));
   const core::Decision decision = story.decide();
   CHECK(names_of(decision) == "preempt");
   CHECK(core::sentence(decision.plan.front().reason) ==
-        "saving its state and giving up its slots: node-1 is being drained and is to be empty in 30 s");
+        "saving its state and releasing its slots: node-1 is being drained and must be empty in 30 s");
   CHECK(story.job(scene.job).membership.parking);
   story.pass(Duration::seconds(30));
   CHECK(names_of(story.decide()) == "stop_worker stop_worker");
@@ -174,7 +174,7 @@ TEST_CASE(
   const core::Decision decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker switch");
   CHECK(core::sentence(decision.plan.front().reason) ==
-        "w-3 may not stay: node-3 is being drained and is to be empty in 10 min");
+        "w-3 may not stay: node-3 is being drained and must be empty in 10 min");
   CHECK(names_of(story.decide()).empty());
   story.exit(joining_workers.back());
   CHECK(story.job(job).recovery.restarts == 0);

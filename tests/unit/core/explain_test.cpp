@@ -43,9 +43,9 @@ TEST_CASE("A job that is preempted and waits again is told to give up its slots,
     return core::sentence(core::PlannedIntent{core::PreemptIntent{.job = JobId(1), .number = 2}, reason}, {});
   };
   const core::reason::BudgetSpent spent{{.limit = Money::micros(8'000'000), .word = "lab"}};
-  CHECK_THAT(told(spent), Catch::StartsWith("job-1: gives up its slots: tenant lab has spent "));
+  CHECK_THAT(told(spent), Catch::StartsWith("job-1: releases its slots: tenant lab has spent "));
   CHECK(told(core::reason::WaitingForSlots{.needed = 2}) ==
-        "job-1: gives up its slots and waits for 2 slots; none is free");
+        "job-1: releases its slots and waits for 2 slots; none is free");
   CHECK(told(core::reason::Preempted{.for_job = JobId(2)}) == "job-1: preempted for job-2");
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("A change is told as done, or as given up, once nothing is under way")
   CHECK(core::explain(state, job).summary.find("grew 1 -> 2: ") == 0);
   state.mutable_job(job).verdict.reason = core::reason::EfficientUp{{{.from = 2, .to = 3}, much}};
   CHECK(core::explain(state, job).summary ==
-        "keeps 2 workers: its change to 3 workers was given up before it was done");
+        "keeps 2 workers: its change to 3 workers was abandoned before it was done");
 }
 
 TEST_CASE("Numbers that change by the second are told as they are now") {
@@ -297,7 +297,7 @@ TEST_CASE("Jobs that wait for the same are told together, whatever their places 
   CHECK(told ==
         std::vector<std::string>{"waits behind 1 job in the queue; it needs 2 slots, none is free",
                                  "cannot start: it needs 9 slots, and the whole cluster has room for 4",
-                                 "cannot start: its worker needs 9 slots of one node, and the largest node has 4"});
+                                 "cannot start: its worker needs 9 slots on one node, and the largest node has 4"});
 }
 
 TEST_CASE("A planned intent names the job and the places") {

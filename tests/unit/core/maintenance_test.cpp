@@ -69,7 +69,7 @@ TEST_CASE("a node is drained from the lead on, empty when its window begins, and
   const core::Decision decision = story.decide();
   REQUIRE(names_of(decision) == "replace");
   CHECK(core::sentence(decision.plan.front().reason) ==
-        "moving w-1 to node-2: node-1 is to be empty for maintenance in 10 min");
+        "moving w-1 to node-2: node-1 must be empty for maintenance in 10 min");
   story.settle(job);
   CHECK(story.count("node.drained") == 1);
   CHECK(story.job(job).recovery.restarts == 0);

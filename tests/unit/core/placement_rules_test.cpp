@@ -207,7 +207,7 @@ TEST_CASE("a job grows only within its domain, and says that there is no room in
   CHECK(lies_on(racks.story, job) == WorkersOn{{racks.nodes[0], 2}, {racks.nodes[1], 1}});
   racks.story.steps(job, 2);
   racks.story.decide();
-  CHECK(summary_of(racks.story, job) == "keeps 3 workers: it is to have 4, and its rack has no room for them");
+  CHECK(summary_of(racks.story, job) == "keeps 3 workers: its target is 4, and its rack has no room for them");
   CHECK(racks.story.job(other).size() == 1);
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("a job that waits is told how many free slots are on nodes that others
   CHECK_THAT(wide.evidence, Catch::VectorContains(std::string(
                                 "of the 4 free slots 3 are on nodes that other jobs have to themselves "
                                 "(placement.exclusive: " +
-                                alone.text() + " on own), 1 is scattered (a worker needs 2 slots of one node)")));
+                                alone.text() + " on own), 1 is scattered (a worker needs 2 slots on one node)")));
   // Also of a job that asks for particular nodes.
   const core::Explanation bound = told({.selector = {{"node", {"own"}}}}, 1);
   CHECK(bound.summary == "waits for 1 slot; 3 are free, but scattered or kept for others");

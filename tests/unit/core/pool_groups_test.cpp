@@ -32,15 +32,15 @@ TEST_CASE("A group that no node has room for gets a node that holds it, however 
   story.node(3);
   const JobId job = story.submit(one_group(4));
   CHECK(story.plan() ==
-        std::vector<std::string>{"gpu-1: one more node for job-1, which needs 4 slots: what is there or on the way has "
-                                 "room for none; a node of 4 slots costs 4 an hour and is there in about 30 s"});
+        std::vector<std::string>{"gpu-1: one more node for job-1, which needs 4 slots: present and coming nodes have "
+                                 "room for none; a node of 4 slots costs 4 an hour and joins in about 30 s"});
   CHECK(story.plan().empty());
   const core::Explanation told = core::explain(story.state(), job);
   CHECK(told.summary ==
         "waits for nodes: it needs a group of 4 slots on one node, and there is room for none; with all that its pools "
         "may have there is room for 4");
   CHECK_FALSE(core::cannot_start(story.job(job), told.reason));
-  CHECK(told.evidence.front() == "gpu-1 was asked for 0 s ago; nodes of pool gpu take about 30 s");
+  CHECK(told.evidence.front() == "gpu-1 was requested 0 s ago; nodes of pool gpu take about 30 s");
   story.learn(core::PoolNodeCreated{1, "i-1", {}});
   const NodeId node = story.node(4, "gpu-1");
   CHECK(story.plan().empty());
@@ -146,7 +146,7 @@ TEST_CASE("A job that runs gets a node for a whole group more, and grows to it")
   CHECK(said_of(story, job, 8, nodes_of(4)) ==
         std::vector<std::string>{
             "gpu-1: one more node for job-1 to grow 4 -> 8: each slot more would be used to 70 %, which pays for it; a "
-            "node of 4 slots costs 4 an hour and is there in about 30 s"});
+            "node of 4 slots costs 4 an hour and joins in about 30 s"});
   story.learn(core::PoolNodeCreated{1, "i-1", {}});
   const NodeId node = story.node(4, "gpu-1");
   story.settle(job);
@@ -279,7 +279,7 @@ TEST_CASE("A node that has failed to come is asked for once more, and what came 
   const auto said = story.plan();
   REQUIRE(said.size() == 1);
   CHECK_THAT(said.front(), Catch::StartsWith("gpu-3: one more node for job-1 to grow 4 -> 8"));
-  CHECK_THAT(said.front(), Catch::EndsWith("; 1 node that came before is kept until then"));
+  CHECK_THAT(said.front(), Catch::EndsWith("; 1 node that came earlier is kept until then"));
   story.pass(Duration::seconds(25));
   CHECK(story.plan().empty());
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);

@@ -11,13 +11,13 @@ TEST_CASE("a gang that fits nowhere gets as many nodes as it lacks, once, and no
   CHECK(story.count("pool.configured") == 1);
   const JobId job = story.submit({.min = 3, .max = 3});
   CHECK(story.plan() ==
-        std::vector<std::string>{"gpu-1: 2 more nodes for job-1, which needs 3 slots: what is there or on the way has "
-                                 "room for none; a node of 2 slots costs 2 an hour and is there in about 30 s",
-                                 "gpu-2: 2 more nodes for job-1, which needs 3 slots: what is there or on the way has "
-                                 "room for none; a node of 2 slots costs 2 an hour and is there in about 30 s"});
+        std::vector<std::string>{"gpu-1: 2 more nodes for job-1, which needs 3 slots: present and coming nodes have "
+                                 "room for none; a node of 2 slots costs 2 an hour and joins in about 30 s",
+                                 "gpu-2: 2 more nodes for job-1, which needs 3 slots: present and coming nodes have "
+                                 "room for none; a node of 2 slots costs 2 an hour and joins in about 30 s"});
   CHECK(story.plan().empty());
   const auto evidence = core::explain(story.state(), job).evidence;
-  CHECK(evidence.front() == "gpu-1 was asked for 0 s ago; nodes of pool gpu take about 30 s");
+  CHECK(evidence.front() == "gpu-1 was requested 0 s ago; nodes of pool gpu take about 30 s");
   story.joins(1);
   CHECK(story.plan().empty());  // it waits for the other, and keeps this one
   story.pass(Duration::seconds(90));
@@ -77,7 +77,7 @@ TEST_CASE("a provider that refuses is asked again later and later, and a cheaper
   CHECK(story.plan().empty());
   const auto evidence = core::explain(story.state(), job).evidence;
   CHECK(std::find(evidence.begin(), evidence.end(),
-                  "pool spot has failed 1 time in a row, and is asked again in 15 s: no more than 4") !=
+                  "pool spot has failed 1 time in a row, and is tried again in 15 s: no more than 4") !=
         evidence.end());
   CHECK(story.engine().next_due() == story.now() + Duration::seconds(15));
   story.pass(Duration::seconds(15));
@@ -154,16 +154,15 @@ TEST_CASE("nodes that came for a gang are kept while one that failed to come is 
   CHECK(story.plan() == std::vector<std::string>{"gpu-2: given back: no agent has joined from it within 2 min"});
   const auto evidence = core::explain(story.state(), job).evidence;
   CHECK(std::find(evidence.begin(), evidence.end(),
-                  "gpu-1 lacks a node that was asked for with it, and is kept while that one is asked for once more") !=
+                  "gpu-1 lacks a node that was requested with it, and is kept while that node is requested again") !=
         evidence.end());
   story.pass(Duration::seconds(14));
   CHECK(story.plan().empty());
   story.pass(Duration::seconds(1));
-  CHECK(
-      story.plan() ==
-      std::vector<std::string>{
-          "gpu-3: one more node for job-1, which needs 3 slots: what is there or on the way has room for 2; a node of "
-          "2 slots costs 2 an hour and is there in about 30 s; 1 node that came before is kept until then"});
+  CHECK(story.plan() ==
+        std::vector<std::string>{
+            "gpu-3: one more node for job-1, which needs 3 slots: present and coming nodes have room for 2; a node of "
+            "2 slots costs 2 an hour and joins in about 30 s; 1 node that came earlier is kept until then"});
   story.joins(3);
   CHECK(story.plan().empty());
   CHECK(story.job(job).state() == core::JobState::kStarting);
@@ -276,7 +275,7 @@ TEST_CASE("a job that runs gets a node where it would use it, and loses it where
   CHECK(story.plan() ==
         std::vector<std::string>{
             "gpu-1: one more node for job-1 to grow 2 -> 4: each slot more would be used to 79 %, which pays for it; a "
-            "node of 2 slots costs 2 an hour and is there in about 30 s"});
+            "node of 2 slots costs 2 an hour and joins in about 30 s"});
   story.joins(1);
   story.settle(job);
   story.steps(job, 20);  // no faster than before
@@ -424,7 +423,7 @@ TEST_CASE("a gang of one type of slot counts with the room and the nodes of one 
   auto said = story.plan();
   REQUIRE(said.size() == 1);
   CHECK(
-      said.front().starts_with("gpu-1: one more node for job-1, which needs 6 slots: what is there or on the way has "
+      said.front().starts_with("gpu-1: one more node for job-1, which needs 6 slots: present and coming nodes have "
                                "room for 4"));
   PoolStory large({gpu_pool(3), dear});
   large.node(4);

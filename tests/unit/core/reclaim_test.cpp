@@ -33,7 +33,7 @@ TEST_CASE("a job leaves a node that is to be reclaimed, and says why") {
   const core::Decision decision = story.decide();
   REQUIRE(names_of(decision) == "replace");
   CHECK(core::sentence(decision.plan.front().reason) ==
-        "moving w-1 to node-2: node-1 is to be reclaimed by its provider in 2 min");
+        "moving w-1 to node-2: node-1 will be reclaimed by its provider in 2 min");
   story.settle(job);
   CHECK(story.count("node.drained") == 1);
   CHECK(story.job(job).recovery.restarts == 0);

@@ -171,7 +171,7 @@ TEST_CASE("a failed program of a job of one worker is told of that one") {
   story.ended(WorkerId(1), -1, 9);
   CHECK(names_of(story.decide()) == "switch");
   CHECK(core::sentence(story.its().verdict.reason) ==
-        "the program of w-1 failed; it starts anew (1 of 3 restarts used)");
+        "the program of w-1 failed; it starts again (1 of 3 restarts used)");
 }
 
 TEST_CASE("a failed program restarts all workers on their slots after a pause that grows") {
@@ -183,7 +183,7 @@ TEST_CASE("a failed program restarts all workers on their slots after a pause th
   CHECK(story.its().membership.members == std::vector{WorkerId(1), WorkerId(2)});
   CHECK(test::says<core::reason::ProgramFailed>(story.its().verdict.reason));
   CHECK(core::sentence(story.its().verdict.reason) ==
-        "the program of w-2 failed; all 2 workers start anew (1 of 3 restarts used)");
+        "the program of w-2 failed; all 2 workers start again (1 of 3 restarts used)");
   story.learn(core::ProgramEnded{WorkerId(1), story.its().membership.generation - 1, 1, 0, "its peer is gone"});
   CHECK(story.its().recovery.restarts == 1);  // what one failure takes along is not another
   story.all_wait();
@@ -238,7 +238,7 @@ TEST_CASE("the job has succeeded when every program has ended with 0") {
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.its().state() == JobState::kSucceeded);
   CHECK(story.its().recovery.restarts == 0);
-  CHECK(core::explain(story.state(), story.its()).summary == "finished: its program has ended well");
+  CHECK(core::explain(story.state(), story.its()).summary == "finished: its program exited with code 0");
 }
 
 TEST_CASE("programs whose workers leave a drained node together are started anew once") {
@@ -286,14 +286,14 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   story.exit(WorkerId(2));
   CHECK(story.its().state() == JobState::kSuspended);
   CHECK(story.its().recovery.restarts == 0);
-  const std::string own = "its program goes on from its own newest checkpoint";
+  const std::string own = "its program continues from its own newest checkpoint";
   const auto tells = [&](const core::Job& job, const std::string& line) {
     const auto lines = core::explain(story.state(), job).evidence;
     return std::count(lines.begin(), lines.end(), line) == 1;
   };
-  CHECK(tells(story.its(), own + "; what is in TIDEPOOL_CHECKPOINT_DIR lies on node " +
+  CHECK(tells(story.its(), own + "; what is in TIDEPOOL_CHECKPOINT_DIR is on node " +
                                story.state().find_node(home)->name +
-                               " alone: to start it elsewhere, too, name a checkpoint.dir that all nodes see"));
+                               " only: so that it can start elsewhere, set a checkpoint.dir that all nodes see"));
   core::Job shares = story.its();
   shares.spec.checkpoint.dir = "/shared";
   CHECK(tells(shares, own));

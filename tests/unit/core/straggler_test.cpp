@@ -153,7 +153,7 @@ TEST_CASE("A second replacement in a row follows the first only after a while") 
   CHECK(test::says<core::reason::StragglerWatched>(story.job(job).verdict.reason));
   CHECK_THAT(core::explain(story.state(), story.job(job)).evidence,
              Catch::VectorContains(
-                 std::string("a slow worker was replaced or given up 18 s ago; the next one waits for 12 s more")));
+                 std::string("a slow worker was replaced or removed 18 s ago; the next one waits for 12 s more")));
   story.pass(core::kReplacementWait);
   CHECK(names_of(story.decide()) == "replace");
 }

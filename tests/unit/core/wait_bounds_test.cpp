@@ -60,13 +60,13 @@ TEST_CASE("a job whose workers need more slots than any node has is told so") {
   const JobId fits = story.submit({.min = 2, .max = 2, .gpus = 4});
   story.decide();
   const auto told = [&](JobId job) { return core::explain(story.state(), job).summary; };
-  CHECK(told(several) == "cannot start: each of its workers needs 5 slots of one node, and the largest node has 4");
-  CHECK(told(one) == "cannot start: its worker needs 5 slots of one node, and the largest node has 4");
+  CHECK(told(several) == "cannot start: each of its workers needs 5 slots on one node, and the largest node has 4");
+  CHECK(told(one) == "cannot start: its worker needs 5 slots on one node, and the largest node has 4");
   CHECK(told(fits) == "cannot start: it needs 8 slots, and the whole cluster has room for 4");
   core::ClusterState state = story.state();
   state.mutable_job(one).spec.slot_types = {"alpha"};
   CHECK(core::explain(state, one).summary ==
-        "cannot start: its worker needs 5 slots of one node, and the largest node of a type that it asks for has 4");
+        "cannot start: its worker needs 5 slots on one node, and the largest node of a type that it asks for has 4");
 }
 
 TEST_CASE("a job that would grow is told of the free slots of its own type") {
@@ -205,7 +205,7 @@ TEST_CASE("a job that waits for a pool that fails is told so, and nodes that lea
   story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
   const auto why = core::explain(story.state(), job);
   CHECK(why.summary == "waits for a node of pool gpu, which has failed to make one");
-  CHECK(tells(why.unblocks(), "mend what pool gpu fails with"));
+  CHECK(tells(why.unblocks(), "fix the error of pool gpu"));
   CHECK_FALSE(tells(why.unblocks(), "agentd"));
   REQUIRE(story.state().pools.find_node(1)->is_leaving());
   core::ClusterState state = story.state();
@@ -227,12 +227,12 @@ TEST_CASE("where no pool makes nodes for a job its evidence says why") {
                ? evidence.back()
                : "";
   };
-  const std::string none = "pool gpu makes no node for it: ";
+  const std::string none = "pool gpu creates no node for it: ";
   CHECK(told([](core::JobSpec&) {}) == "pool gpu has 0 nodes of 2 slots and may have 4 nodes");
   CHECK(told([](core::JobSpec& spec) { spec.placement.exclusive = true; }) ==
-        none + "none is made for jobs with placement.exclusive");
+        none + "it creates none for jobs with placement.exclusive");
   CHECK(told([](core::JobSpec& spec) { spec.placement.strategy = core::TopologyStrategy::kStrictSpread; }) ==
-        none + "none is made for jobs with a strict topology.strategy");
+        none + "it creates none for jobs with a strict topology.strategy");
   CHECK(told([](core::JobSpec& spec) { spec.slot_types = {"H100"}; }) == none + "its slots are of type cpu");
   CHECK(told([](core::JobSpec& spec) { spec.memory = 4'000; }) == none + "its configuration has no memory_per_slot");
   CHECK(told([](core::JobSpec& spec) { spec.placement.selector = {{"rack", {"r1"}}}; }) ==
@@ -292,7 +292,7 @@ TEST_CASE("a job whose nodes are out of sight is not told that it would begin an
   story.decide();
   const auto why = core::explain(story.state(), job);
   CHECK_FALSE(tells(why.evidence, "begin anew"));
-  CHECK(tells(why.evidence, "2 workers of it may still train on nodes that are away; it goes on with them"));
+  CHECK(tells(why.evidence, "2 workers of it may still train on nodes that are away; it continues with them"));
   CHECK(tells(why.unblocks(), "bring back far"));
 }
 
@@ -305,7 +305,8 @@ TEST_CASE("a job that was resumed while it leaves its slots is told that it goes
   CHECK(core::explain(story.state(), job).summary.find("suspended on request") == 0);
   story.learn(core::JobResumeRequested{job});
   const auto why = core::explain(story.state(), job);
-  CHECK(why.summary == "leaves its slots, as was asked, and was resumed since: it goes on when it has left them");
+  CHECK(why.summary ==
+        "is still releasing its slots after a suspend and was resumed since: it continues once they are released");
   CHECK_FALSE(tells(why.unblocks(), "resume"));
 }
 

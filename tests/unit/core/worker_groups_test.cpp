@@ -49,7 +49,7 @@ TEST_CASE("Each group is on one node, although its job is on several") {
   story.steps(job, 2);
   story.decide();
   CHECK(why_of_groups(story, job) ==
-        "keeps 4 workers: it is to have 6, and no node has room for 2 of them, which are a group");
+        "keeps 4 workers: its target is 6, and no node has room for 2 of them, which are a group");
 }
 
 TEST_CASE("A job waits for a node that holds a group, and says so if there is none") {

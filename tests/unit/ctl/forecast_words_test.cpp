@@ -37,7 +37,7 @@ TEST_CASE("a forecast says whose slots a job waits for, until the time has come"
   const std::string start = "expected to start at about 22:10 UTC (between 22:04 and 22:21)";
   CHECK(says({{"job", "job-7"}, {"how", "ends"}}) == start + ", when job-7 ends; its end is unknown");
   CHECK(says({{"job", "a job of another tenant"}, {"how", "gives_up_all"}}) ==
-        start + ", when a job of another tenant gives up its slots; its end is unknown");
+        start + ", when a job of another tenant releases its slots; its end is unknown");
   CHECK(says(nullptr) == start + "; its end is unknown");
   CHECK(says({{"job", "job-7"}, {"how", "ends"}}, "2026-11-20T22:15:00Z").find("job-7") == std::string::npos);
 }
@@ -272,7 +272,7 @@ TEST_CASE("the cost of a plan without an end is the least that is known of it, o
   CHECK(plan_page(plan, "-", {.width = 120}).find("cost: unknown, as its end is\n") != std::string::npos);
 }
 
-TEST_CASE("a plan says for which job another gives up its workers, where one is named") {
+TEST_CASE("a plan says for which job another releases its workers, where one is named") {
   json plan = example("plan.json");
   json& change = plan["changes"][0];
   change["effect"] = "preempted";
@@ -405,9 +405,9 @@ TEST_CASE("of a batch a line is told for each reason to wait, those that cannot 
 TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
   json decision = example("submit_decision.json");
   decision["size"] = 4;
-  decision["summary"] = "going 2 -> 4, as was asked";
+  decision["summary"] = "going 2 -> 4, as requested";
   CHECK(resize_in_words({{"decision", decision}}) ==
-        "resized now, it would go to 4 workers at once: going 2 -> 4, as was asked\n"
+        "resized now, it would go to 4 workers at once: going 2 -> 4, as requested\n"
         "  job-3 (charlm-demo) would shrink from 4 to 1 worker\n"
         "  a job of another tenant would give up its 2 workers\n");
   decision["starts"] = false;

@@ -54,12 +54,12 @@ TEST_CASE("where there is no node it is told what the pools do about it") {
   pool["nodes"][0]["state"] = "releasing";
   CHECK(
       no_nodes_page(json::array({pool}), kLate)
-          .find("the pool gpu: no node is asked for, 1 is being given back; it may have 4, and asks for one when a job "
+          .find("the pool gpu: no node is requested, 1 is being given back; it may have 4, and asks for one when a job "
                 "needs it\n") != std::string::npos);
   pool["nodes"] = json::array();
   pool["max"] = 0;
   CHECK(no_nodes_page(json::array({pool}), kLate)
-            .find("the pool gpu: no node is asked for; it may have none (max: 0)\n") != std::string::npos);
+            .find("the pool gpu: no node is requested; it may have none (max: 0)\n") != std::string::npos);
   pool["retired"] = true;
   for (const json& none : {json::array({pool}), json::array()}) {
     CHECK(no_nodes_page(none, kLate).find("--local-slots") != std::string::npos);

@@ -63,7 +63,7 @@ TEST_CASE("each event that matters has a sentence") {
         "prices changed: h100 costs 1.90 per slot and hour, of 1 node");
   CHECK(say("generation.switched",
             {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
-        "now 3 workers (was 2), from step 121 on, training stood still for 12.3 ms");
+        "now 3 workers (was 2), from step 121 on, training paused for 12.3 ms");
   CHECK(say("generation.switched",
             {{"from_size", 0}, {"to_size", 1}, {"unused", {{"text", "the state of step 90 was not used"}}}}) ==
         "now 1 worker (was 0); the state of step 90 was not used");
@@ -73,16 +73,15 @@ TEST_CASE("each event that matters has a sentence") {
         "worker w-2 lost, exit code 2: no file x");
   CHECK(say("worker.straggling", {{"worker", "w-2"}, {"score", 0.55}, {"threshold", 0.8}}) ==
         "worker w-2 is slow: 55 % of the others' speed, below 80 %");
-  CHECK(
-      say("worker.straggling", {{"worker", "w-2"},
-                                {"score", 0.9},
-                                {"threshold", 0.92},
-                                {"follows", "node"},
-                                {"waited_s", 3.5},
-                                {"next_action", "replace"},
-                                {"action_cost_s", 12.0}}) ==
-      "worker w-2 is slow: 90 % of the others' speed, below 92 %; the cause lies in the node; waiting for it has cost "
-      "3.5 slot-seconds; replacing costs 12.0");
+  CHECK(say("worker.straggling", {{"worker", "w-2"},
+                                  {"score", 0.9},
+                                  {"threshold", 0.92},
+                                  {"follows", "node"},
+                                  {"waited_s", 3.5},
+                                  {"next_action", "replace"},
+                                  {"action_cost_s", 12.0}}) ==
+        "worker w-2 is slow: 90 % of the others' speed, below 92 %; the cause is the node; waiting for it has cost "
+        "3.5 slot-seconds; replacing costs 12.0");
   CHECK(say("worker.straggling", {{"worker", "w-2"},
                                   {"score", 0.9},
                                   {"threshold", 0.92},
@@ -100,10 +99,10 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.suspended", {{"step", 160}, {"kept_step", nullptr}}) ==
         "suspended after step 160; Tidepool has saved no state of it");
   CHECK(say("job.suspended", {{"step", 0}, {"kept_step", nullptr}}) == "suspended");
-  CHECK(say("job.restored", {{"step", 1200}, {"steps_lost", 1}}) == "goes on from step 1,200, 1 step lost");
-  CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 0}}) == "goes on from step 0");
+  CHECK(say("job.restored", {{"step", 1200}, {"steps_lost", 1}}) == "continues from step 1,200, 1 step lost");
+  CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 0}}) == "continues from step 0");
   CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 24'100}}) ==
-        "starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
+        "starts again from step 0, 24,100 steps lost: it has no saved state that it can use");
   CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
   CHECK(say("worker.replaced", {{"worker", "w-3"}, {"by", "w-6"}, {"because_of", "w-2"}}) ==
         "worker w-3 replaced by w-6, as w-2 of its group is slow");
@@ -149,22 +148,22 @@ TEST_CASE("events of other jobs are not told") {
   CHECK(event_sentence(event, "") == "training with 1 worker");
 }
 
-TEST_CASE("a job that gives up its workers says why or how it goes on in one sentence") {
+TEST_CASE("a job that releases its workers says why or how it goes on in one sentence") {
   const auto say = [](int size, const char* why) {
     const json data = {{"size", size}, {"reason", {{"text", why}}}};
     return event_sentence({{"type", "job.requeued"}, {"job", "job-1"}, {"data", data}}, "job-1");
   };
-  CHECK(say(4, "preempted for job-2") == "gives up its 4 workers: preempted for job-2");
+  CHECK(say(4, "preempted for job-2") == "releases its 4 workers: preempted for job-2");
   CHECK(say(1, "waits: tenant lab has spent its budget of 8.00") ==
-        "gives up its 1 worker: tenant lab has spent its budget of 8.00");
-  CHECK(say(2, "waits for 2 slots; none is free") == "gives up its 2 workers and waits for 2 slots; none is free");
-  CHECK(say(2, "goes back to the queue: 1 worker left, and it needs 2") ==
-        "gives up its 2 workers and goes back to the queue: 1 worker left, and it needs 2");
-  CHECK(say(2, "saving its state and giving up its slots: node-2 is being drained and is to be empty in 8 min") ==
-        "saves its state and gives up its 2 workers: node-2 is being drained and is to be empty in 8 min");
-  const json resizing = {{"from", 3}, {"to", 2}, {"reason", {{"text", "giving up w-3: it is slow"}}}};
+        "releases its 1 worker: tenant lab has spent its budget of 8.00");
+  CHECK(say(2, "waits for 2 slots; none is free") == "releases its 2 workers and waits for 2 slots; none is free");
+  CHECK(say(2, "returns to the queue: 1 worker left, and it needs 2") ==
+        "releases its 2 workers and returns to the queue: 1 worker left, and it needs 2");
+  CHECK(say(2, "saving its state and releasing its slots: node-2 is being drained and must be empty in 8 min") ==
+        "saves its state and releases its 2 workers: node-2 is being drained and must be empty in 8 min");
+  const json resizing = {{"from", 3}, {"to", 2}, {"reason", {{"text", "removing w-3: it is slow"}}}};
   CHECK(event_sentence({{"type", "job.resizing"}, {"job", "job-1"}, {"data", resizing}}, "job-1") ==
-        "resizing 3 -> 2; giving up w-3: it is slow");
+        "resizing 3 -> 2; removing w-3: it is slow");
 }
 
 TEST_CASE("what watch shows in other ways is still told among all events") {
@@ -186,7 +185,8 @@ TEST_CASE("what watch shows in other ways is still told among all events") {
   CHECK(event_sentence(of_many, "") ==
         "epoch 1 audited: 10 of 10 samples used, each exactly once, as in the 339 epochs before it");
   const json error = {{"type", "policy.error"}, {"data", {{"policy", "p"}, {"error", "job-1 has size -1"}}}};
-  CHECK(event_sentence(error, "") == "the plan of policy p broke a rule, the one before it stands: job-1 has size -1");
+  CHECK(event_sentence(error, "") ==
+        "the plan of policy p broke a rule, the previous plan stays in force: job-1 has size -1");
 }
 
 TEST_CASE("what becomes of a policy file is told in words") {
@@ -201,9 +201,9 @@ TEST_CASE("what becomes of a policy file is told in words") {
         "policy cap, version 5ca6dd8a74a1 decides from now on");
   CHECK(
       say("policy.rolled_back", {{"policy", "cap"}, {"version", hash}, {"to", nullptr}, {"why", "3 rounds failed"}}) ==
-      "policy cap, version 5ca6dd8a74a1 gave way to the daemon's own policy: 3 rounds failed");
+      "policy cap, version 5ca6dd8a74a1 was replaced by the daemon's own policy: 3 rounds failed");
   CHECK(say("policy.shadow_stopped", {{"policy", "cap"}, {"version", hash}}) ==
-        "policy cap, version 5ca6dd8a74a1 is not asked any more");
+        "policy cap, version 5ca6dd8a74a1 no longer runs as a shadow");
 }
 
 TEST_CASE("a replacement is told by its reason, and the first generation by the start") {
@@ -251,7 +251,7 @@ TEST_CASE("events of nodes and pools are told in words") {
     return event_sentence({{"type", type}, {"job", nullptr}, {"data", data}}, "");
   };
   CHECK(say("node.draining", {{"name", "a"}, {"seconds", 90}, {"workers", 2}, {"reason", "a new disk"}}) ==
-        "a is to be empty in 1m 30s, 2 workers on it: a new disk");
+        "a must be empty in 1m 30s, 2 workers on it: a new disk");
   CHECK(say("node.cordoned", {{"name", "a"}, {"cordoned", false}}) == "a takes workers again");
   json faults = {{"name", "a"}, {"losses", 3}, {"failed_starts", 0}, {"within_seconds", 12}, {"seconds", 90}};
   CHECK(say("node.unsteady", faults) == "a gets no workers for 1m 30s: 3 losses within 12.0 s");
@@ -284,7 +284,7 @@ TEST_CASE("a change of a job's file is told with what the job has now") {
                         {"job", "job-1"},
                         {"data", {{"min", 1}, {"max", 4}, {"preferred", 2}, {"sizes", {1, 2, 4}}, {"priority", 10}}}};
   CHECK(event_sentence(changed, "job-1") ==
-        "its file is changed; it now has elastic.min 1, preferred 2, max 4 and priority 10");
+        "its job file was changed; it now has elastic.min 1, preferred 2, max 4 and priority 10");
 }
 
 TEST_CASE("an event with no data is no crash") {

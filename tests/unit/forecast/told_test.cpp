@@ -34,7 +34,7 @@ TEST_CASE("an end that is not known has no row, and what a job has now does not 
   ToldJob told;
   told.basis = Basis::kUnknown;
   CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 2}, {minute(20), 4}});
-  told.basis = Basis::kDeclared;  // that gives up its slots, and ends later than can be seen
+  told.basis = Basis::kDeclared;  // that releases its slots, and ends later than can be seen
   CHECK(sizes_as_told(told, made) == made);
 }
 

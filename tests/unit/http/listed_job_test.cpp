@@ -75,7 +75,7 @@ TEST_CASE("nothing is made up of a row that keeps nothing, or of fields that are
 TEST_CASE("only a reason that may name a job has to be looked at for a tenant") {
   EndedRow row = row_of(ended_job());
   CHECK_FALSE(reason_may_name_jobs(row));
-  row.listed = "max 4\nreason {\"code\":\"A\",\"numbers\":{},\"text\":\"gave way to job-9\"}\n";
+  row.listed = "max 4\nreason {\"code\":\"A\",\"numbers\":{},\"text\":\"was replaced by job-9\"}\n";
   CHECK(reason_may_name_jobs(row));
   row.listed = "reason {\"code\":\"A\",\"numbers\":{\"rival\":9},\"text\":\"gave way\"}\nsizes []\n";
   CHECK(reason_may_name_jobs(row));

@@ -67,7 +67,7 @@ struct BudgetPool : SharedPool {
   // The budgets that hold it beside the one of its reason.
   [[nodiscard]] std::vector<std::string> besides(JobId id) const {
     std::vector<std::string> lines = core::explain(story.state(), id).evidence;
-    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("besides, "); });
+    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("also, "); });
     return lines;
   }
 };
@@ -127,7 +127,7 @@ TEST_CASE("a job that several budgets hold is told all of them") {
   pool.settle_all();
   CHECK(pool.why(waits) == "waits: tenant lab has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
   CHECK(pool.besides(waits) ==
-        std::vector<std::string>{"besides, tenant vision has spent 90 % of its budget of 4.00, which is "
+        std::vector<std::string>{"also, tenant vision has spent 90 % of its budget of 4.00, which is "
                                  "renewed at 1970-01-02 00:00 UTC"});
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("a paused job is told to wait for the budget that is renewed last, als
   CHECK(std::count(advice.begin(), advice.end(), "a larger budget of tenant lab: schedctl tenants apply FILE") == 1);
   CHECK(std::count(advice.begin(), advice.end(), "wait until 1970-02-01 00:00 UTC") == 1);
   CHECK(std::count(advice.begin(), advice.end(), "wait until 1970-01-02 00:00 UTC") == 0);
-  CHECK(pool.besides(job) == std::vector<std::string>{"besides, tenant vision has spent its budget of 4.00, which is "
+  CHECK(pool.besides(job) == std::vector<std::string>{"also, tenant vision has spent its budget of 4.00, which is "
                                                       "renewed at 1970-01-02 00:00 UTC"});
   // And so it goes: with the day's budget renewed it still may not start.
   pool.clock_at(Instant::from_micros(24 * kHour.count_us()));
@@ -420,19 +420,19 @@ TEST_CASE("an operator is told which jobs a new threshold lets start, and what t
   const Money spent = pool.budget("vision").spent;
   vision.budget->thresholds = {{50, BudgetAction::kWarn}, {150, BudgetAction::kStop}};
   const std::string freed =
-      "the budget of tenant vision lets jobs go on at once: 1 job that it holds now may start or "
+      "the budget of tenant vision lets jobs continue at once: 1 job that it holds now may start or "
       "grow (" +
       job.text() + " charlm)";
   CHECK(pool.warnings({vision, {.name = "speech"}}) ==
         std::vector<std::string>{freed + "; " + to_text(spent) + " of 4.00 a day are spent, and stop at 150 % (6.00) " +
                                  "is reached when " + to_text(Money::micros(6'000'000) - spent) +
-                                 " more are: its jobs that hold slots are cancelled then"});
+                                 " more are: its jobs that hold slots are then cancelled"});
   vision.budget->thresholds.pop_back();
   CHECK(pool.warnings({vision, {.name = "speech"}}) ==
         std::vector<std::string>{freed + "; it has no other threshold that holds them"});
   vision.budget.reset();
   CHECK(pool.warnings({vision, {.name = "speech"}}) ==
-        std::vector<std::string>{freed + "; the tenant has no budget any more",
+        std::vector<std::string>{freed + "; the tenant no longer has a budget",
                                  "the budget of tenant vision is taken away: " + to_text(spent) +
                                      " that are spent this day count in no budget of its own that is set later, "
                                      "under this name or another"});
@@ -460,8 +460,7 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
         std::vector<std::string>{begins + "shrink at 25 % (2.00), pause at 30 % (2.40); of its 7 jobs 7 are paused (" +
                                  named + " and 2 more)"});
   lab.budget->thresholds.pop_back();
-  CHECK_THAT(pool.warnings({lab, vision}).at(0),
-             Catch::Contains("; of its 7 jobs 7 go down to their smallest sizes ("));
+  CHECK_THAT(pool.warnings({lab, vision}).at(0), Catch::Contains("; of its 7 jobs 7 shrink to their smallest sizes ("));
   // A window of another length begins now, and so does one that has just ended.
   lab.budget->window = core::BudgetWindow::kMonth;
   CHECK(pool.warnings({lab, vision}) ==

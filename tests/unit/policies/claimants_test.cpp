@@ -66,7 +66,7 @@ TEST_CASE("a job for which another is shrunk is told to wait for the slots that 
   pool.said->order = {waits, runs};
   REQUIRE(shrinks_told(pool.story.decide()).size() == 1);
   const Instant by = pool.story.now() + pool.story.job(runs).spec.elastic.grace;
-  const std::string gives = runs.text() + " gives up 2 slots for it";
+  const std::string gives = runs.text() + " releases 2 slots for it";
   const core::Explanation why = core::explain(pool.story.state(), waits);
   CHECK(why.unblocks() == Words{"wait until " + utc_clock_text(by.count_us() / 1'000'000) + ": " + gives});
   CHECK(std::count(why.evidence.begin(), why.evidence.end(), gives) == 1);
@@ -150,7 +150,7 @@ TEST_CASE("a job whose slots no other lacks, or that its user shrinks, names non
     pool.said->sizes[runs] = 2;
     pool.said->order = {waits, runs};
     pool.story.learn(core::JobResizeRequested{runs, 2});
-    CHECK(shrinks_told(pool.story.decide()) == Words{"going 4 -> 2, as was asked"});
+    CHECK(shrinks_told(pool.story.decide()) == Words{"going 4 -> 2, as requested"});
   }
 }
 

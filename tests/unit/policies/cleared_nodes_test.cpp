@@ -107,7 +107,7 @@ struct Racks {
   [[nodiscard]] std::string told(JobId id) const { return core::explain(pool.story.state(), id).summary; }
 };
 
-constexpr const char* kRackCleared = "waits for 4 slots in rack r2; workers of other jobs leave nodes for it";
+constexpr const char* kRackCleared = "waits for 4 slots in rack r2; workers of other jobs are moving off nodes for it";
 
 }  // namespace
 
@@ -117,7 +117,7 @@ TEST_CASE("a gang has its guarantee back in one decision where the free slots li
   const JobId gang = scattered.submit_gang();
   const core::Decision decision = pool.story.decide();
   REQUIRE(preempted_in(decision) == 2);
-  CHECK(scattered.told(gang) == "waits for 4 slots of one node; workers of other jobs leave nodes for it");
+  CHECK(scattered.told(gang) == "waits for 4 slots on one node; workers of other jobs are moving off nodes for it");
   std::vector<JobId> left;
   for (const auto& planned : decision.plan) left.push_back(core::job_of(planned.intent));
   CHECK(scattered.told(left.front()) ==
@@ -137,9 +137,9 @@ TEST_CASE("a group that has to be on one node has nodes cleared for it like a wo
   const JobId groups = pool.submit(std::move(spec));
   const core::Decision decision = pool.story.decide();
   REQUIRE(names_of(decision) == "move move");
-  CHECK(scattered.told(groups) == "waits for 4 slots of one node; workers of other jobs leave nodes for it");
+  CHECK(scattered.told(groups) == "waits for 4 slots on one node; workers of other jobs are moving off nodes for it");
   CHECK_THAT(core::sentence(decision.plan.front().reason),
-             Catch::Contains("so that " + groups.text() + " finds 4 slots of one node; "));
+             Catch::Contains("so that " + groups.text() + " finds 4 slots on one node; "));
   scattered.settle_moved();
   pool.story.settle(groups);
   CHECK(pool.story.job(groups).size() == 4);
@@ -214,7 +214,7 @@ TEST_CASE("a job whose user has fixed its size, or that must not be preempted, l
   CHECK(names_of(pool.story.decide()).empty());
   CHECK(scattered.told(gang) == "waits for 4 slots; 4 are free, but scattered or kept for others");
   CHECK_THAT(core::explain(pool.story.state(), gang).evidence,
-             Catch::VectorContains(std::string("the 4 free slots are scattered (a worker needs 4 slots of one node)")));
+             Catch::VectorContains(std::string("the 4 free slots are scattered (a worker needs 4 slots on one node)")));
 }
 
 TEST_CASE("a job that has to be on one node has it cleared like a worker of as many slots") {
@@ -225,7 +225,7 @@ TEST_CASE("a job that has to be on one node has it cleared like a worker of as m
   const JobId packed = pool.submit(std::move(spec));
   const core::Decision decision = pool.story.decide();
   REQUIRE(preempted_in(decision) == 2);
-  CHECK(scattered.told(packed) == "waits for 4 slots of one node; workers of other jobs leave nodes for it");
+  CHECK(scattered.told(packed) == "waits for 4 slots on one node; workers of other jobs are moving off nodes for it");
   for (const auto& planned : decision.plan) scattered.let_go(core::job_of(planned.intent));
   pool.settle_all();
   CHECK(pool.story.job(packed).size() == 4);

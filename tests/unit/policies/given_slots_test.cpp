@@ -68,7 +68,7 @@ TEST_CASE("a job takes no slots back that it gave up for a job that waits for mo
   test::Story& story = world.story;
   CHECK(given_more(story.decide()).empty());
   CHECK(core::sentence(story.job(world.gave).verdict.reason) ==
-        "would take 1 slot more; it gave up slots for " + world.claims.text() + ", which has not had them yet");
+        "would take 1 slot more; it released slots for " + world.claims.text() + ", which has not received them yet");
   let_leave(story, world.slow);
   CHECK(given_more(story.decide()) == std::set{world.claims});
   // It has them, so the first one grows as soon as there is room.

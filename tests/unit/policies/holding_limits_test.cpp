@@ -15,7 +15,7 @@ TEST_CASE("a job that the plan gives nothing leaves where its tenant would hold 
   // Free slots are enough for it, so no claim needs those of the first.
   const core::Decision decision = pool.story.decide();
   REQUIRE(names_of(decision) == "start preempt");
-  const std::string told = "preempted: tenant vision may hold 3 slots, and the plan gives them to other jobs";
+  const std::string told = "preempted: tenant vision may hold 3 slots, and the plan gives these to other jobs";
   CHECK(core::sentence(decision.plan[1].reason) == told);
   pool.settle_all();
   CHECK(pool.story.job(first).state() == core::JobState::kPending);

@@ -265,7 +265,7 @@ TEST_CASE(
   CHECK(test::number_in(why, "late_s") > 300);
   CHECK(test::number_in(why, "late_s") < 900);
   CHECK(test::number_in(why, "alone_late_s") == 0);
-  CHECK(core::sentence(why).find("beside what is promised to others it cannot end by its deadline, but") !=
+  CHECK(core::sentence(why).find("with the slots promised to other jobs it cannot end by its deadline, but") !=
         std::string::npos);
   CHECK(core::unblocks_of(why, late).front().find("set work.deadline at least") == 0);
   // With a deadline that can be kept it is promised, and waits for its turn.

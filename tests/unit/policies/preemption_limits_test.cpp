@@ -215,7 +215,7 @@ TEST_CASE("a job that was preempted as often as is allowed is spared until the w
   CHECK(pool.preempted_for(two, {one}).empty());
   const Instant again = times.front() + minutes(60);
   const std::string often =
-      "preempted 2 times within the last 60 min, which is the most that is allowed; it may be "
+      "preempted 2 times within the last 60 min, which is the limit; it may be "
       "preempted again at " +
       clock(again);
   CHECK(pool.told(two) == "waits for 4 slots; none is free; " + one.text() + " was " + often);
@@ -264,7 +264,7 @@ TEST_CASE("once the pool's limit is reached no job is preempted until the window
   pool.story.pass(minutes(10));
   pool.said->sizes[two] = 4;
   CHECK(pool.preempted_for(two, {one}).empty());
-  const std::string often = "jobs were preempted 2 times within the last 60 min, which is the most that is allowed; ";
+  const std::string often = "jobs were preempted 2 times within the last 60 min, which is the limit; ";
   CHECK(pool.told(two) ==
         "waits for 4 slots; none is free; " + often + "one may be preempted for it at " + clock(first + minutes(60)));
   CHECK(pool.told(one) == "keeps its slots: " + often + "it may be preempted at " + clock(first + minutes(60)));

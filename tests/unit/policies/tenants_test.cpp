@@ -336,8 +336,8 @@ TEST_CASE("jobs that would keep slots for good start within their tenant's guara
   REQUIRE(why != nullptr);
   CHECK(why->held == 2);
   CHECK(core::sentence(pool.story.job(second).verdict.reason) ==
-        "waits: it would keep 2 slots for good, and of the 3 that tenant vision is guaranteed 2 are kept so by other "
-        "jobs");
+        "waits: it would keep 2 slots permanently, and other jobs already keep 2 of the 3 that tenant vision is "
+        "guaranteed");
   CHECK(core::explain(pool.story.state(), second).unblocks().front() ==
         "schedctl change job-2 preemptible=true (of a pinned size: schedctl resize job-2 0; of a policy of its own: "
         "schedctl change job-2 scaling.policy=default)");

@@ -159,7 +159,7 @@ TEST_CASE("a job for which others leave already is told to wait for them, and no
   const Instant by = pool.story.now() + Duration::seconds(30);
   CHECK(core::explain(pool.story.state(), waits).unblocks() ==
         std::vector{"wait until " + utc_clock_text(by.count_us() / 1'000'000) + ": " + runs.text() +
-                    " gives up 4 slots for it"});
+                    " releases 4 slots for it"});
 }
 
 TEST_CASE("a job that waits beside one whose size may not change yet is told when it may") {

@@ -62,9 +62,9 @@ TEST_CASE("nodes that a policy file wants are asked for in its words, though no 
   CHECK(
       pool.plan() ==
       Sentences{"gpu-1: one more node, because the pool has 0 nodes and the policy wants 2: Spare (spare 2); a node "
-                "of 2 slots costs 2 an hour and is there in about 30 s",
+                "of 2 slots costs 2 an hour and joins in about 30 s",
                 "gpu-2: one more node, because the pool has 1 node and the policy wants 2: Spare (spare 2); a node of "
-                "2 slots costs 2 an hour and is there in about 30 s"});
+                "2 slots costs 2 an hour and joins in about 30 s"});
   CHECK_FALSE(pool.is_asked());
   CHECK(pool.engine().next_due() == pool.now() + test::short_timeouts().plan_every);
   pool.pass(test::short_timeouts().plan_every);
@@ -91,8 +91,8 @@ TEST_CASE("whatever a policy file wants, pools keep their bounds and wait after 
 
   FilePools least({small});
   CHECK(least.answer({{"gpu", 0}}) ==
-        Sentences{"gpu-1: one more node, because the pool has 0 nodes and is to have at least 1; a node of 2 slots "
-                  "costs 2 an hour and is there in about 30 s"});
+        Sentences{"gpu-1: one more node, because the pool has 0 nodes and must have at least 1; a node of 2 slots "
+                  "costs 2 an hour and joins in about 30 s"});
 }
 
 TEST_CASE("of each pool of which a candidate says something, its nodes are compared with those that the pool has") {

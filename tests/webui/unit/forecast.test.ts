@@ -108,7 +108,7 @@ test("a job that waits for another one's slots says whose, until the time has co
   const says = (how: "ends" | "gives_up_all" | "gives_up_some", state: "pending" | "running" = "pending", start = expected(480, 720, 1500)) =>
     startsAfterText({ state, forecast: forecast({ start, starts_after: { job: "job-7", how } }) }, now);
   expect(says("ends")).toBe("It starts when job-7 ends.");
-  expect(says("gives_up_all")).toBe("It starts when job-7 gives up its slots.");
+  expect(says("gives_up_all")).toBe("It starts when job-7 releases its slots.");
   expect(says("gives_up_some")).toBe("It starts when job-7 gives up some of its slots.");
   expect(says("ends", "running")).toBeNull();
   expect(says("ends", "pending", expected(-60, -10, 90))).toBeNull();

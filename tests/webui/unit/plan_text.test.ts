@@ -84,7 +84,7 @@ test("a job that a budget ends, pauses or shrinks is told with the tenant whose 
   expect(changeText(ended, now)).toBe("is ended by the budget of tenant lab at about 22:10");
   expect(isSlight(ended)).toBe(false);
   expect(touchedText(plan({}, { changes: [ended], others_changed: 0 }))).toBe("1 job would be ended by a budget.");
-  expect(changeText({ ...shrunk, effect: "preempted", from: 1, to: 0, budget: by("pause") }, now)).toBe("gives up its 1 worker at about 22:10, as the budget of tenant lab pauses it, with its state saved, and waits again");
+  expect(changeText({ ...shrunk, effect: "preempted", from: 1, to: 0, budget: by("pause") }, now)).toBe("releases its 1 worker at about 22:10, as the budget of tenant lab pauses it, with its state saved, and waits again");
   expect(changeText({ ...shrunk, shrunk_for: null, budget: by("shrink") }, now)).toBe("has 2 in place of 4 workers from about 22:10, as the budget of tenant lab takes it down to its smallest size");
 });
 
@@ -94,8 +94,8 @@ test("each touched job is told in a sentence", () => {
   expect(changeText(shrunk, now)).toBe("has 2 in place of 4 workers from about 22:10, as slots of it go to the planned job");
   expect(changeText({ ...shrunk, shrunk_for: "job-4", shrunk_for_others: 2 }, now)).toBe("has 2 in place of 4 workers from about 22:10, as slots of it go to job-4 and 2 more jobs");
   expect(changeText({ ...shrunk, shrunk_for: null }, now)).toBe("has 2 in place of 4 workers from about 22:10");
-  expect(changeText({ ...shrunk, effect: "preempted", preempted_for: "job-4", to: 0, from: 1 }, now)).toBe("gives up its 1 worker for job-4 at about 22:10, with its state saved, and waits again");
-  expect(changeText({ ...shrunk, effect: "preempted", to: 0, from: 1 }, now)).toBe("gives up its 1 worker at about 22:10, with its state saved, and waits again");
+  expect(changeText({ ...shrunk, effect: "preempted", preempted_for: "job-4", to: 0, from: 1 }, now)).toBe("releases its 1 worker for job-4 at about 22:10, with its state saved, and waits again");
+  expect(changeText({ ...shrunk, effect: "preempted", to: 0, from: 1 }, now)).toBe("releases its 1 worker at about 22:10, with its state saved, and waits again");
   expect(changeText(later, now)).toBe("waits longer for its start");
   expect(changeText({ ...later, starts_later_s: null }, now)).toBe("runs on, and ends later");
   expect(changeText({ ...later, starts_later_s: null, ends_later_s: null }, now)).toBe("no longer has a time that can be told");

@@ -7,7 +7,7 @@ const nobody = { job: null, actor: null };
 
 test("that a policy file gave way is told until one is activated", () => {
   const back = apply(listed(), event(83, "policy.rolled_back", gaveWay, nobody));
-  expect(policyTrouble(back.policyNews)).toBe("Policy mine, version 0123456789ab gave way to the daemon's own: 3 rounds in a row have failed.");
+  expect(policyTrouble(back.policyNews)).toBe("Policy mine, version 0123456789ab was replaced by the daemon's own: 3 rounds in a row have failed.");
   expect(policyTrouble(apply(back, event(84, "policy.activated", { policy: "mine", version: "0" }, nobody)).policyNews)).toBeNull();
 });
 

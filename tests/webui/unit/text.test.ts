@@ -106,12 +106,12 @@ test("the size shows where it is going and what is allowed", () => {
   expect(sizeText(job({ state: "running", min: 4 }))).toBe("2 (4)");
 });
 
-test("a job that gives up its workers says why or how it goes on in one sentence", () => {
+test("a job that releases its workers says why or how it goes on in one sentence", () => {
   const said = (size: number, text: string) => sentence(event(1, "job.requeued", { size, reason: { code: "x", numbers: {}, text } }));
-  expect(said(4, "preempted for job-2")).toBe("gives up its 4 workers: preempted for job-2");
-  expect(said(1, "waits: tenant lab has spent its budget of 8.00")).toBe("gives up its 1 worker: tenant lab has spent its budget of 8.00");
-  expect(said(2, "waits for 2 slots; none is free")).toBe("gives up its 2 workers and waits for 2 slots; none is free");
-  expect(said(2, "saving its state and giving up its slots: node-2 is being drained")).toBe("saves its state and gives up its 2 workers: node-2 is being drained");
+  expect(said(4, "preempted for job-2")).toBe("releases its 4 workers: preempted for job-2");
+  expect(said(1, "waits: tenant lab has spent its budget of 8.00")).toBe("releases its 1 worker: tenant lab has spent its budget of 8.00");
+  expect(said(2, "waits for 2 slots; none is free")).toBe("releases its 2 workers and waits for 2 slots; none is free");
+  expect(said(2, "saving its state and releasing its slots: node-2 is being drained")).toBe("saves its state and releases its 2 workers: node-2 is being drained");
   expect(sentence(event(1, "job.submitted", { name: "x", min: 1, max: 1 }))).toBe("x submitted: 1 worker");
 });
 
@@ -160,10 +160,10 @@ test("events of a job are told in the words of schedctl", () => {
   expect(say("job.suspended", { step: 1200, kept_step: 90 })).toBe("suspended after step 1,200; its newest saved state is of step 90");
   expect(say("job.suspended", { step: 1200, kept_step: null })).toBe("suspended after step 1,200; Tidepool has saved no state of it");
   expect(say("job.suspended", { step: 0, kept_step: null })).toBe("suspended");
-  expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("goes on from step 1,200");
-  expect(say("job.restored", { step: 0, steps_lost: 24100 })).toBe("starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
-  expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");
-  expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training stood still for 47.5 ms");
+  expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("continues from step 1,200");
+  expect(say("job.restored", { step: 0, steps_lost: 24100 })).toBe("starts again from step 0, 24,100 steps lost: it has no saved state that it can use");
+  expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("continues from step 1,200, 1 step lost");
+  expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training paused for 47.5 ms");
   expect(say("generation.switched", { generation: 5, from_size: 2, to_size: 2, stall_ms: 0, steps_redone: 1, kind: "restart" })).toBe("restarted: generation 5: still 2 workers, 1 step redone");
   expect(say("generation.switched", { generation: 1, from_size: 1, to_size: 1, unused: { step: 90, why: "damaged", text: "the state of step 90 was not used" } })).toBe("generation 1: still 1 worker; the state of step 90 was not used");
   for (const [action, words] of [["replace", "; replacing costs 12.0"], ["shrink", "; shrinking costs 12.0"]]) {

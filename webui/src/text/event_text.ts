@@ -23,7 +23,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.resized": (e) => `has ${workers(num(e, "to"))}, had ${num(e, "from")}`,
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
   "job.rebalanced": (e) => rebalanced(e),
-  "job.changed": (e) => `its file is changed; it now has ${sizes(e)} and priority ${num(e, "priority")}`,
+  "job.changed": (e) => `its job file was changed; it now has ${sizes(e)} and priority ${num(e, "priority")}`,
   "job.requeued": (e) => requeued(e),
   "job.parked": (e) => `state of step ${count(num(e, "step"))} saved in ${milliseconds(num(e, "write_ms"))}`,
   "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
@@ -31,19 +31,19 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     `no checkpoint of step ${count(num(e, "step"))}${(num(e, "times") ?? 1) > 1 ? ` (${count(num(e, "times"))} in a row)` : ""}: ${str(e, "error") ?? ""}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
   "job.restored": (e) => (num(e, "step") === 0 && num(e, "steps_lost"))
-    ? `starts from step 0 again, ${counted(num(e, "steps_lost"), "step")} lost: it has no saved state that it can use`
-    : `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
+    ? `starts again from step 0, ${counted(num(e, "steps_lost"), "step")} lost: it has no saved state that it can use`
+    : `continues from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) => suspended(e),
-  "job.resume_requested": () => "is to go on when slots are free",
+  "job.resume_requested": () => "will continue when slots are free",
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),
   "generation.switched": (e) => switched(e),
   "worker.started": (e) => `${worker(e)} is placed`,
   "worker.stuck": (e) => `${worker(e)} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
   "worker.lost": (e) => lost(e),
-  "worker.killed": (e) => `${worker(e)} lost what it had not saved${str(e, "detail") ? `: ${str(e, "detail")}` : ""}`,
+  "worker.killed": (e) => `${worker(e)} was killed before it had saved${str(e, "detail") ? `: ${str(e, "detail")}` : ""}`,
   "worker.straggling": (e) => straggling(e),
   "worker.replaced": (e) => `${worker(e)} replaced by ${str(e, "by")}${str(e, "because_of") ? `, as ${str(e, "because_of")} of its group is slow` : ""}`,
   "slots.quarantined": (e) => `slots of worker ${str(e, "worker")}, which has ended, are quarantined: ${str(e, "why")}`,
@@ -55,9 +55,9 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.labelled": (e) => `node ${str(e, "name") ?? e.node} labelled: ${labels(e) || "no labels"}`,
   "node.draining": (e) => `node ${str(e, "name") ?? e.node} is being drained: to be empty in ${count(num(e, "seconds"))} s`,
   "node.drained": (e) => `node ${str(e, "name") ?? e.node} is drained: no worker is left on it`,
-  "node.reclaim_notice": (e) => `node ${str(e, "name") ?? e.node} is to be reclaimed by its provider in ${count(num(e, "seconds"))} s`,
-  "node.reclaim_withdrawn": (e) => `node ${str(e, "name") ?? e.node} is not to be reclaimed any more`,
-  "node.undrained": (e) => `node ${str(e, "name") ?? e.node} is not being drained any more`,
+  "node.reclaim_notice": (e) => `node ${str(e, "name") ?? e.node} will be reclaimed by its provider in ${count(num(e, "seconds"))} s`,
+  "node.reclaim_withdrawn": (e) => `node ${str(e, "name") ?? e.node} will not be reclaimed after all`,
+  "node.undrained": (e) => `node ${str(e, "name") ?? e.node} is no longer being drained`,
   "node.unsteady": (e) => `node ${str(e, "name") ?? e.node} fails again and again: no new workers for ${count(num(e, "seconds"))} s${str(e, "why") ? `: ${str(e, "why")}` : ""}`,
   "node.steady": (e) => `node ${str(e, "name") ?? e.node} gets new workers again${bool(e, "cleared") ? ": its faults were cleared" : ""}`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
@@ -90,26 +90,26 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     return `tenant ${str(e, "tenant") ?? ""} has spent ${count(num(e, "percent"))} % of its budget of ${str(e, "limit") ?? ""} a ${str(e, "window") ?? ""}${effects[action] ?? ""}`;
   },
   "budget.renewed": (e) => `the budget of tenant ${str(e, "tenant") ?? ""} is renewed; ${str(e, "spent") ?? ""} of ${str(e, "limit") ?? ""} were spent in the ${str(e, "window") ?? ""} that has ended`,
-  "pool.node_asked": (e) => `${poolNode(e)} asked for: ${reason(e)?.text ?? ""}`,
+  "pool.node_asked": (e) => `${poolNode(e)} requested: ${reason(e)?.text ?? ""}`,
   "pool.node_emptying": (e) => `${poolNode(e)} is being emptied within ${count(num(e, "seconds"))} s${whyOfNode(e)}`,
   "pool.node_released": (e) => `${poolNode(e)} given back${whyOfNode(e)}`,
   "pool.node_created": (e) => `${poolNode(e)} exists; its agent has not joined yet`,
   "pool.node_unknown": (e) => `${poolNode(e)} is listed by its provider, and nothing asked for it: it is ended`,
-  "pool.node_joined": (e) => `${poolNode(e)} joined ${count(num(e, "seconds"))} s after it was asked for`,
+  "pool.node_joined": (e) => `${poolNode(e)} joined ${count(num(e, "seconds"))} s after it was requested`,
   "pool.create_failed": (e) => `${poolNode(e)} could not be created${attempt(e)}`,
-  "pool.delete_failed": (e) => `${poolNode(e)} could not be ended${attempt(e)}`,
+  "pool.delete_failed": (e) => `${poolNode(e)} could not be deleted${attempt(e)}`,
   "pool.list_failed": (e) => `the nodes of pool ${str(e, "pool")} could not be listed (${str(e, "fault")}): ${str(e, "detail")}`,
   "pool.bill_runs_on": (e) => `${poolNode(e)} was ended ${count(num(e, "attempts"))} times, and its provider lists it still`,
   "pool.node_gone": (e) => `${poolNode(e)} is gone: ${str(e, "why") ?? ""}`,
   "decision.made": (e) => intents(e).map((intent) => intent.text).join("; ") || "nothing to change",
   "policy.activated": (e) => `policy ${str(e, "policy") ?? "of the daemon itself"} decides from now on${version(e, "version")}`,
   "policy.rolled_back": (e) =>
-    `policy ${str(e, "policy")}${version(e, "version")} gave way to ${str(e, "to") ?? "the daemon's own"}${version(e, "to_version")}: ${str(e, "why")}`,
-  "policy.shadow_started": (e) => `policy ${str(e, "policy")}${version(e, "version")} is asked beside the active one`,
-  "policy.shadow_stopped": (e) => `policy ${str(e, "policy")}${version(e, "version")} is not asked any more`,
+    `policy ${str(e, "policy")}${version(e, "version")} was replaced by ${str(e, "to") ?? "the daemon's own"}${version(e, "to_version")}: ${str(e, "why")}`,
+  "policy.shadow_started": (e) => `policy ${str(e, "policy")}${version(e, "version")} runs as a shadow of the active policy`,
+  "policy.shadow_stopped": (e) => `policy ${str(e, "policy")}${version(e, "version")} no longer runs as a shadow`,
   "policy.error": (e) => str(e, "code")
     ? `policy ${str(e, "policy")} failed (${str(e, "code")}), so the built-in default decided: ${str(e, "error")}`
-    : `policy ${str(e, "policy")} gave a plan that breaks a rule; the plan before it stands: ${str(e, "error")}`,
+    : `policy ${str(e, "policy")} gave a plan that breaks a rule; the previous plan stays in force: ${str(e, "error")}`,
   "data.epoch_audited": (e) => audited(e),
 };
 
@@ -128,13 +128,13 @@ function attempt(e: TideEvent): string {
 
 // Its reason says how the job goes on, or why it gives them up.
 function requeued(e: TideEvent): string {
-  const kWaits = "waits: ", kSaves = "saving its state and giving up its slots: ";
+  const kWaits = "waits: ", kSaves = "saving its state and releasing its slots: ";
   const why = reason(e)?.text ?? "";
   const size = num(e, "size");
-  const givesUp = `gives up its ${size ? workers(size) : "workers"}`;
+  const givesUp = `releases its ${size ? workers(size) : "workers"}`;
   if (why.startsWith(kSaves)) return `saves its state and ${givesUp}: ${why.slice(kSaves.length)}`;
   if (why.startsWith(kWaits)) return `${givesUp}: ${why.slice(kWaits.length)}`;
-  if (/^(waits|goes back|leaves) /.test(why)) return `${givesUp} and ${why}`;
+  if (/^(waits|returns|is still) /.test(why)) return `${givesUp} and ${why}`;
   return why === "" ? givesUp : `${givesUp}: ${why}`;
 }
 
@@ -159,7 +159,7 @@ function switched(e: TideEvent): string {
   const [from, to, stall, redone] = [num(e, "from_size"), num(e, "to_size"), num(e, "stall_ms"), num(e, "steps_redone")];
   const size = from === to ? `still ${workers(to)}` : `now ${workers(to)} (was ${from})`;
   const restart = str(e, "kind") === "restart" ? "restarted: " : "";
-  const stood = stall ? `, training stood still for ${milliseconds(stall)}` : "";
+  const stood = stall ? `, training paused for ${milliseconds(stall)}` : "";
   const unused = (e.data.unused as { text?: string } | undefined)?.text; // a saved state that a start did not use
   return `${restart}generation ${num(e, "generation")}: ${size}${stood}${redone ? `, ${counted(redone, "step")} redone` : ""}${unused ? `; ${unused}` : ""}`;
 }
@@ -188,7 +188,7 @@ function straggling(e: TideEvent): string {
   const follows = str(e, "follows");
   const action = str(e, "next_action");
   const parts = [`${worker(e)} is slow: ${percent(num(e, "score"))} of the others' speed, below ${percent(num(e, "threshold"))}`];
-  if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause lies in the ${follows}`);
+  if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause is the ${follows}`);
   if (num(e, "waited_s") !== null) parts.push(`waiting for it has cost ${quantity(num(e, "waited_s"))} slot-seconds`);
   if (action && num(e, "action_cost_s") !== null) parts.push(`${action.replace(/e$/, "")}ing costs ${quantity(num(e, "action_cost_s"))}`);
   return parts.join("; ");

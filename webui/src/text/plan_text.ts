@@ -125,10 +125,10 @@ function byBudget({ budget }: PlanChange): string {
   return `, as the budget of tenant ${budget.tenant} ${budget.action === "pause" ? "pauses it" : "takes it down to its smallest size"}`;
 }
 
-// "gives up its 4 workers at about 22:10", "has 2 in place of 4 workers from about 22:10"
+// "releases its 4 workers at about 22:10", "has 2 in place of 4 workers from about 22:10"
 export function changeText(change: PlanChange, now: number): string {
   const when = change.at === null ? "" : moment(Date.parse(change.at), now);
-  if (change.effect === "preempted") return `gives up its ${workers(change.from)}${change.preempted_for === null ? "" : ` for ${change.preempted_for}`} at about ${when}${byBudget(change)}, with its state saved, and waits again`;
+  if (change.effect === "preempted") return `releases its ${workers(change.from)}${change.preempted_for === null ? "" : ` for ${change.preempted_for}`} at about ${when}${byBudget(change)}, with its state saved, and waits again`;
   if (change.effect === "ended") return `is ended by the budget of tenant ${change.budget?.tenant ?? ""} at about ${when}`;
   if (change.effect === "shrunk") return `has ${count(change.to)} in place of ${workers(change.from)} from about ${when}${shrunkFor(change)}${byBudget(change)}`;
   if (change.starts_later_s === null && change.ends_later_s === null) return "no longer has a time that can be told";
