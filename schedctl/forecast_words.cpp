@@ -129,7 +129,7 @@ std::string change_in_words(const json& change, const std::string& beside) {
   const std::string when = minute_of(text_at(change, "/at"), beside) + " UTC";
   if (effect == "preempted") {
     const std::string claimant = text_at(change, "/preempted_for");
-    words += "would give up its " + count_of(number_at(change, "/from").value_or(0), "worker") +
+    words += "would release its " + count_of(number_at(change, "/from").value_or(0), "worker") +
              (claimant.empty() ? "" : " for " + claimant) + " at about " + when + by_budget(change);
   }
   if (effect == "ended") {
@@ -178,7 +178,7 @@ std::string freed_in_words(const json& forecast, const std::string& now) {
   if (job.empty() || has_passed(text_at(forecast, "/start/expected"), now)) return "";
   const std::string how = text_at(forecast, "/starts_after/how");
   if (how == "ends") return ", when " + job + " ends";
-  return ", when " + job + " gives up " + (how == "gives_up_some" ? "some of its slots" : "its slots");
+  return ", when " + job + " releases " + (how == "gives_up_some" ? "some of its slots" : "its slots");
 }
 
 // "; at about 15:10 UTC slots of it go to job-9, and it goes on with 2 workers": the next time that others take some.
@@ -287,7 +287,7 @@ std::string decided_change(const json& change) {
   const std::string job = is_foreign ? "a job of another tenant"
                                      : text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ")";
   const std::string kind = text_at(change, "/kind");
-  if (kind == "preempt") return job + " would give up its " + workers(change.at("from"));
+  if (kind == "preempt") return job + " would release its " + workers(change.at("from"));
   if (kind == "replace") return job + " would move a worker";
   if (kind == "move") return job + " would move to slots of another type";
   return job + " would " + kind + " from " + change.at("from").dump() + " to " + workers(change.at("to"));

@@ -14,7 +14,7 @@ std::string node(const OfNode& node) {
 // "; 1 node that came earlier is kept until then"
 std::string kept_text(const std::optional<int>& nodes) {
   if (!nodes) return "";
-  return "; " + counted(*nodes, "node") + " that came before " + (*nodes == 1 ? "is" : "are") + " kept until then";
+  return "; " + counted(*nodes, "node") + " that came earlier " + (*nodes == 1 ? "is" : "are") + " kept until then";
 }
 
 std::string have_room(int room) {

@@ -102,7 +102,7 @@ class SchedctlTest(SchedctlCase):
         for decision, lines in [
                 (starts, ["submitted now, it would start at once: 2 workers on n1, 1 worker on n2",
                           "  job-3 (charlm-demo) would shrink from 4 to 1 worker",
-                          "  a job of another tenant would give up its 2 workers", ""]),
+                          "  a job of another tenant would release its 2 workers", ""]),
                 (waits, ["submitted now, it would wait for 4 slots; none is free",
                          "  what would help: add a node with 4 free slots", ""]),
                 (spent, ["submitted now, it would wait: tenant lab has spent its budget of 8.00", ""]),

@@ -196,13 +196,13 @@ TEST_CASE("After the end of training programs have ten minutes to save their res
   story.pass(Duration::seconds(1));
   const core::Decision decision = story.decide();
   CHECK(names_of(decision) == "stop_worker");
-  CHECK(core::sentence(decision.plan.front().reason).find("did not end within 10 min after the end of training") !=
+  CHECK(core::sentence(decision.plan.front().reason).find("did not exit within 10 min after the end of training") !=
         std::string::npos);
   story.learn(core::WorkerExited{WorkerId(1), -1, 9, {}});
   CHECK(story.last("worker.lost").data["worker"] == "w-1");
   story.decide();
   CHECK(story.job(job).state() == JobState::kSucceeded);
-  CHECK(story.job(job).recovery.last_error.find("did not end within 10 min") != std::string::npos);
+  CHECK(story.job(job).recovery.last_error.find("did not exit within 10 min") != std::string::npos);
 }
 
 TEST_CASE("A program that fails after the end of training fails its job, one that is killed from outside does not") {

@@ -52,7 +52,7 @@ TEST_CASE("a job need not wait for the node of its state where agents bring it: 
   const auto decision = kept.story.decide();
   REQUIRE(names_of(decision) == "start");
   CHECK(test::says<core::reason::ResumedByTransfer>(decision.plan[0].reason));
-  CHECK(core::sentence(decision.plan[0].reason).find("is brought from node-1 to node-2") != std::string::npos);
+  CHECK(core::sentence(decision.plan[0].reason).find("is transferred from node-1 to node-2") != std::string::npos);
   REQUIRE(kept.moving());
   CHECK(kept.moving()->from == kept.home);
   CHECK(kept.moving()->to == kept.other);

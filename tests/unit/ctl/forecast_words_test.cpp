@@ -17,7 +17,7 @@ using nlohmann::json;
 TEST_CASE("a forecast is told with its interval and with what it rests on") {
   const json plan = example("plan.json");
   CHECK(forecast_in_words(plan.at("forecast")) ==
-        "expected to start at about 22:10 UTC (between 22:04 and 22:21), when job-3 gives up some of its slots, and to "
+        "expected to start at about 22:10 UTC (between 22:04 and 22:21), when job-3 releases some of its slots, and to "
         "end "
         "at about 23:40 UTC (between 23:20 and 2026-11-21 00:25), from how long similar jobs took");
   CHECK(forecast_cell(plan.at("forecast"), "") == "starts 22:10");
@@ -280,10 +280,10 @@ TEST_CASE("a plan says for which job another releases its workers, where one is 
   const auto says = [&](const char* words) {
     return plan_page(plan, "-", {.width = 120}).find(words) != std::string::npos;
   };
-  CHECK(says("job-3 (resnet) would give up its 4 workers at about 22:10 UTC"));
+  CHECK(says("job-3 (resnet) would release its 4 workers at about 22:10 UTC"));
   for (const std::string claimant : {"job-5", "the planned job", "a job of another tenant"}) {
     change["preempted_for"] = claimant;
-    CHECK(says(("job-3 (resnet) would give up its 4 workers for " + claimant + " at about 22:10 UTC").c_str()));
+    CHECK(says(("job-3 (resnet) would release its 4 workers for " + claimant + " at about 22:10 UTC").c_str()));
   }
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("a plan names the budget that ends, pauses or shrinks another job") {
     CHECK(page.find("job-3 (resnet) would " + words + "\n") != std::string::npos);
   };
   says("preempted", "pause",
-       "give up its 4 workers at about 22:10 UTC, as the budget of tenant lab pauses it, and end 21m 1s later");
+       "release its 4 workers at about 22:10 UTC, as the budget of tenant lab pauses it, and end 21m 1s later");
   says("shrunk", "shrink",
        "have 2 in place of 4 workers from about 22:10 UTC, as the budget of tenant lab takes it down to its smallest "
        "size, and end 21m 1s later");
@@ -409,7 +409,7 @@ TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs 
   CHECK(resize_in_words({{"decision", decision}}) ==
         "resized now, it would go to 4 workers at once: going 2 -> 4, as requested\n"
         "  job-3 (charlm-demo) would shrink from 4 to 1 worker\n"
-        "  a job of another tenant would give up its 2 workers\n");
+        "  a job of another tenant would release its 2 workers\n");
   decision["starts"] = false;
   decision["summary"] = "keeps its size for now: the cooldown ends in 12 s";
   decision["changes"] = json::array();

@@ -79,7 +79,7 @@ TEST_CASE("the summary tells loss, sizes, the kept one and the cost") {
   CHECK(text.find("Kept 2 workers: a third would add too little\n") != std::string::npos);
   SummaryFacts pinned = finished();
   pinned.kept_why = "going 1 -> 2, as requested";
-  CHECK(summary_text(pinned, {.width = 80}).find("Kept 2 workers: as was asked\n") != std::string::npos);
+  CHECK(summary_text(pinned, {.width = 80}).find("Kept 2 workers: as requested\n") != std::string::npos);
   CHECK(text.find("Held 40.0 slot-seconds, 0.0100 USD.") != std::string::npos);
   CHECK(summary_text(finished(), {.width = 300}).find("0.0200 USD; the job used 50 % less.") != std::string::npos);
 }

@@ -298,7 +298,7 @@ TEST_CASE("a job that is declined and fits nowhere else says whether the cluster
   REQUIRE(test::says<core::reason::DeadlineLost>(why));
   CHECK(test::number_in(why, "alone_late_s") > 5'000);
   CHECK(test::number_in(why, "late_s") >= test::number_in(why, "alone_late_s"));
-  CHECK(core::sentence(why).find("cannot end by its deadline any more, but") != std::string::npos);
+  CHECK(core::sentence(why).find("can no longer end by its deadline, but") != std::string::npos);
 }
 
 TEST_CASE("a policy that needs to know what no daemon knows is refused as such") {

@@ -109,7 +109,7 @@ test("a job that waits for another one's slots says whose, until the time has co
     startsAfterText({ state, forecast: forecast({ start, starts_after: { job: "job-7", how } }) }, now);
   expect(says("ends")).toBe("It starts when job-7 ends.");
   expect(says("gives_up_all")).toBe("It starts when job-7 releases its slots.");
-  expect(says("gives_up_some")).toBe("It starts when job-7 gives up some of its slots.");
+  expect(says("gives_up_some")).toBe("It starts when job-7 releases some of its slots.");
   expect(says("ends", "running")).toBeNull();
   expect(says("ends", "pending", expected(-60, -10, 90))).toBeNull();
   expect(startsAfterText({ state: "pending", forecast: forecast({ start: expected(480, 720, 1500) }) }, now)).toBeNull();

@@ -89,7 +89,7 @@ export function startsAfterText(job: Pick<Job, "state" | "forecast">, now: numbe
   const after = job.forecast?.starts_after;
   if (!start || !after || Date.parse(start.expected) <= now) return null;
   if (after.how === "ends") return `It starts when ${after.job} ends.`;
-  return `It starts when ${after.job} gives up ${after.how === "gives_up_some" ? "some of its slots" : "its slots"}.`;
+  return `It starts when ${after.job} releases ${after.how === "gives_up_some" ? "some of its slots" : "its slots"}.`;
 }
 
 // "At about 15:10 slots of it go to job-9 and 1 more job.": the next time that others take some; null: as far as can be seen none do.
