@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 namespace tidepool::live {
 namespace {
 
-constexpr int kAbsentCallsMax = 5;  // an agent that is only reconnecting is back by then
+constexpr int kAbsentCallsMax = 5;  // an agent that only reconnects is back by then
 constexpr int kLifeline = 3;        // the descriptor in the agent
 
 void close_end(int& end) {
@@ -104,6 +105,15 @@ Status EmbeddedAgent::spawn() {
   return ok_status();
 }
 
+// An agent holds the lock of its state directory until its process has ended (workers/agent/state_lock.hpp).
+bool EmbeddedAgent::another_runs() const {
+  const int file = ::open((options_.state_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool is_held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return is_held;
+}
+
 void EmbeddedAgent::tend(bool connected) {
   int status = 0;
   if (child_ != 0 && ::waitpid(child_, &status, WNOHANG) == child_) {
@@ -111,14 +121,9 @@ void EmbeddedAgent::tend(bool connected) {
     spdlog::log(well ? spdlog::level::info : spdlog::level::warn, "event=agent_exited pid={} status={} log={}", child_,
                 WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), options_.log_file);
     child_ = 0;
-    // An agent of ours that died is missed at once, before its node counts as lost: its workers train on.
-    if (!well) {
-      connected = false;
-      absent_ = kAbsentCallsMax;
-    }
   }
   absent_ = connected || child_ != 0 ? 0 : absent_ + 1;
-  if (absent_ < kAbsentCallsMax) return;
+  if (absent_ == 0 || (absent_ < kAbsentCallsMax && another_runs())) return;
   absent_ = 0;
   if (const Status spawned = spawn(); !spawned.ok())
     spdlog::error("event=agent_failed why={:?}", spawned.error().message);

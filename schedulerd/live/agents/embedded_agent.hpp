@@ -43,7 +43,8 @@ class EmbeddedAgent {
   ~EmbeddedAgent();
 
   [[nodiscard]] Status start();
-  // Reaps it, and starts it again if it is gone and no agent is connected in its place. Called every second or so.
+  // Called every second or so. Reaps it, and starts it again if no agent is connected: at once if its process has ended,
+  // also one that an earlier daemon started, so that it adopts its workers before its node counts as lost.
   void tend(bool connected);
 
   // Of one that ends with the daemon: lets it go, so that it stops its workers and ends.
@@ -55,6 +56,7 @@ class EmbeddedAgent {
 
  private:
   [[nodiscard]] Status spawn();
+  [[nodiscard]] bool another_runs() const;
 
   EmbeddedAgentOptions options_;
   pid_t child_ = 0;                         // 0 = none of ours
