@@ -54,9 +54,7 @@ void drop(StateChange& change, NodeRequest request) {
 }
 
 PoolNode* find(StateChange& change, NodeRequest request) {
-  auto& nodes = change.state().pools.nodes;
-  const auto found = nodes.find(request);
-  return found == nodes.end() ? nullptr : &found->second;
+  return change.state().pools.nodes.edit_if_there(request);
 }
 
 NodePool& pool_of(StateChange& change, const PoolNode& node) {
@@ -383,7 +381,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
   NodePools& pools = change.state().pools;
   const PoolNode* named = pools.find_name(node.name);
   if (named == nullptr) return;
-  PoolNode& mine = pools.nodes.at(named->request);
+  PoolNode& mine = pools.nodes.edit(named->request);
   const PoolSpec& spec = pool_of(change, mine).spec;
   if (!spec.slot_type.empty()) node.slot_type = spec.slot_type;
   set_own_price(change, node, own_price(change.state(), spec));
@@ -415,8 +413,13 @@ void join_pool(StateChange& change, Node& node, int slots) {
 
 void follow_pool_use(StateChange& change) {
   if (change.written_nodes().empty()) return;
-  for (auto& [request, mine] : change.state().pools.nodes) {
-    const Node* node = change.written_nodes().contains(mine.node) ? change.state().find_node(mine.node) : nullptr;
+  std::vector<NodeRequest> written;
+  for (const auto& [request, mine] : change.state().pools.nodes) {
+    if (change.written_nodes().contains(mine.node)) written.push_back(request);
+  }
+  for (const NodeRequest request : written) {
+    PoolNode& mine = change.state().pools.nodes.edit(request);
+    const Node* node = change.state().find_node(mine.node);
     if (node == nullptr) continue;
     const bool is_empty = std::none_of(node->owners.begin(), node->owners.end(), [](WorkerId id) { return bool(id); });
     const auto follow = [&](std::optional<Instant>& since, bool holds) {
@@ -433,7 +436,7 @@ void keep_pool_node(StateChange& change, NodeId node) {
   NodePools& pools = change.state().pools;
   const PoolNode* mine = pools.find_node(node);
   if (mine == nullptr || mine->state != PoolNodeState::kDraining) return;
-  become(change, pools.nodes.at(mine->request), PoolNodeState::kJoined);
+  become(change, pools.nodes.edit(mine->request), PoolNodeState::kJoined);
 }
 
 void forget_pool_node(StateChange& change, NodeId node) {

@@ -13,6 +13,7 @@
 
 #include "base/ids.hpp"
 #include "base/money.hpp"
+#include "base/shared_map.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::core {
@@ -112,7 +113,7 @@ struct PoolNode {
 struct NodePools {
   double spot_share = 1;  // of all nodes of pools, at most this share is of spot pools
   std::map<std::string, NodePool> pools;
-  std::map<NodeRequest, PoolNode> nodes;
+  SharedMap<NodeRequest, PoolNode> nodes;  // shared, because the state is copied each turn
   NodeRequest next_request = 1;
   std::uint64_t changes = 0;                 // things that happened outside of the engine and may change what is needed
   Instant changed_at;                        // the newest of them
