@@ -1,7 +1,8 @@
-// Jobs in line for which running jobs give up slots. They come before the jobs that gave.
+// Claimants: waiting or growing jobs for which running jobs release slots. They are served before the jobs that
+// released.
 //
-// Rule. A job that gave up slots for another one does not take them back until that one has had them or needs them no
-// more (core/place/slot_claims.hpp).
+// Rule. A job that released slots for another job does not get them back before the other job has received them or no
+// longer needs them (core/place/slot_claims.hpp).
 #pragma once
 
 #include <optional>
@@ -12,14 +13,14 @@
 
 namespace tidepool::core {
 
-// Says of the jobs that this decision has shrunk which jobs in line are to have their slots: those that lack nothing
-// else. Once all slots are handed out; `releasing`: every job of which releases_slots() holds.
+// Records for the jobs shrunk by this decision which jobs in line receive their slots: those that lack nothing else.
+// Call once all slots are allocated; `releasing`: every job for which releases_slots() is true.
 void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing);
 
-// The line in its order, but that a job which is to have more comes behind those in line for which it gave up slots and
-// which have still to have them: it takes what these leave, and none of it back.
+// The line in its order, except that a growing job comes after the jobs in line for which it released slots and which
+// have not received them yet: it takes only what these leave.
 [[nodiscard]] std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line);
-// The first job that a running one has given up slots for and that has still to have more by the plan.
+// The first job for which this running job released slots and whose plan is not fulfilled yet.
 [[nodiscard]] std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job);
 
 }  // namespace tidepool::core

@@ -1,5 +1,5 @@
-// One decision in the making: the state it is made from, what it has planned so far, and what the plan
-// has used up. Planners read the state through it and write only here.
+// A decision under construction: the state it is based on, what it has planned so far, and the resources that the plan
+// has used. Planners read the state through it and write only here.
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@
 
 namespace tidepool::core {
 
-// What was found about a job: why, in words, and what of it the engine goes by later.
+// The result for one job: the reason shown to users, and the state that later decisions read.
 struct Finding {
   Reason reason;
   Blocked blocked = {};
 };
 
-// A job and what its plan or its rule says of it.
+// A job with its target, from the plan or from its rule.
 struct TargetedJob {
   const Job* job;
   const Target* target;
@@ -40,21 +40,21 @@ class DecisionDraft {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const EngineParts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
-  // The one in charge, perhaps of a policy file.
+  // The policy that decides, perhaps a policy file.
   [[nodiscard]] const Policy& active_policy() const { return active_policy_; }
-  // The rule that sizes the job: that of its pinned policy, else of the one in charge; null if the plan does. A
-  // policy that plans counts with every job or is not in charge, so it is no choice of a job's.
+  // The rule that sizes the job: that of its pinned policy, else of the active policy; null if the plan sizes it. A job
+  // cannot pin a policy that plans for all jobs.
   [[nodiscard]] const JobRule* rule_of(const Job& job) const;
   [[nodiscard]] bool follows_plan(const Job& job) const { return rule_of(job) == nullptr; }
-  // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
-  // policy in charge makes none.
+  // The job's target in the plan, including changes by this decision; null if the plan does not include the job, or the
+  // active policy makes no plan.
   [[nodiscard]] const Target* planned_target(const Job& job) const;
-  // The newest plan of the tenant, with what this decision changes; null if it has none.
+  // The newest plan of the tenant, including changes by this decision; null if it has none.
   [[nodiscard]] const TenantPlan* tenant_plan(const std::string& tenant) const;
-  // What a job should have that no plan sizes: what its user has pinned, or what its rule says, which is asked each
-  // time. One that follows a plan which does not count with it keeps what it has.
+  // The target of a job that no plan sizes: its user's pinned size, or the answer of its rule, which is asked each
+  // time. A job that follows a plan which does not include it keeps its size.
   [[nodiscard]] Target unplanned_target(const Job& job);
-  // `use` of what a running job should have: what the plan gives it or, where no plan sizes it, its unplanned target.
+  // Calls `use` with the target of a running job: from the plan or, if no plan sizes it, its unplanned target.
   template <class Use>
   auto with_target(const Job& job, const Use& use) {
     const Target* planned = follows_plan(job) ? planned_target(job) : nullptr;
@@ -63,22 +63,22 @@ class DecisionDraft {
   void set_replan(Replan replan);
   void set_nodes(std::vector<PlannedNode> nodes) { decision_.nodes = std::move(nodes); }
 
-  // An intent that says something new about its job is also its verdict. `target`: what its policy weighed, which is
-  // told with the verdict; null = nothing.
+  // Adds an intent whose reason becomes the job's verdict. `target`: what its policy weighed, recorded with the
+  // verdict; null = nothing.
   void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
-  // The job goes on without these members. None has to boot for that, so the switch follows in the same decision.
+  // Shrinks the job by these members. No worker must boot for that, so the switch follows in the same decision.
   void shrink(const Job& job, ShrinkIntent intent, const Reason& reason, const Target* target = nullptr);
-  // An intent that only carries out what has been concluded before.
+  // Adds an intent that carries out an earlier conclusion.
   void carry_out(Intent intent, Reason reason);
-  // For which jobs those that this decision shrinks give up slots, none of them empty; by the job that does.
+  // Records for which jobs each shrunk job of this decision releases slots; by the releasing job, no list empty.
   void tell_claimants(const std::map<JobId, std::vector<JobId>>& claimants);
-  // By which rules between tenants jobs give up slots, of those that do so in this decision.
+  // Records by which rule between tenants each job of this decision releases slots.
   void tell_rules(const std::map<JobId, reason::ShareRule>& rules);
-  // Ends a worker, by the deadline of its node at the latest; a second stop of the same worker adds nothing.
+  // Stops a worker, by the deadline of its node at the latest; a second stop of the same worker has no effect.
   void stop(StopWorkerIntent intent, const Reason& reason);
-  // The newest verdict on the job says the same already. The first one is always news.
+  // The job's newest verdict already says the same. The first verdict is always new.
   [[nodiscard]] static bool is_said(const Job& job, const Reason& reason, const Blocked& blocked = {});
-  // What was found about the job without an intent; kept only if it is news.
+  // Records a result without an intent; kept only if it is new.
   void find(const Job& job, const Reason& reason, const Target* target = nullptr, const Blocked& blocked = {});
   void find(const Job& job, const Finding& found, const Target* target = nullptr) {
     find(job, found.reason, target, found.blocked);
@@ -88,74 +88,75 @@ class DecisionDraft {
   [[nodiscard]] const Plan& plan() const { return decision_.plan; }
   // No intent and no new plan, so far.
   [[nodiscard]] bool changes_nothing() const { return decision_.plan.empty() && !decision_.replan; }
-  // How much has been found so far that is news.
+  // The number of new results so far.
   [[nodiscard]] std::size_t findings() const { return decision_.verdicts.size(); }
   // This decision has an intent for the job, or ends it.
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
-  // The same, beside stops and probes of workers: what is left of the job may be changed still.
+  // The same, without stops and probes of workers: the rest of the job may still be changed.
   [[nodiscard]] bool alters(JobId job) const { return altered_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
-  // Workers whose slots this decision sets free.
+  // Workers whose slots this decision frees.
   [[nodiscard]] const IdSet<WorkerId>& leaving_workers() const { return leaving_workers_; }
 
-  // Jobs that have not ended and ask for particular nodes. They outlive the draft.
+  // Unended jobs that request particular nodes. They outlive the draft.
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
   // Exclusive jobs that hold slots. They outlive the draft.
   void set_exclusive(const IdSet<JobId>& jobs) { exclusive_ = &jobs; }
-  // The types that those ask for that ask for particular nodes, of those that nodes have.
+  // The slot types requested by jobs that request particular nodes, restricted to types that nodes have.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
   [[nodiscard]] const TypeGuarantees& type_guarantees();
-  // As a reconciliation left them whose result is used again. They outlive the draft.
+  // The free slots after an earlier reconciliation whose result is reused. They outlive the draft.
   void set_free_slots(const FreeSlots& kept) {
     kept_free_ = &kept;
     free_.reset();
   }
-  // As they are kept between decisions. They outlive the draft.
+  // The move costs that are kept between decisions. They outlive the draft.
   void set_move_costs(const MoveCosts& costs) { move_costs_ = &costs; }
   [[nodiscard]] const MoveCosts* move_costs() const { return move_costs_; }
   // Jobs with workers on nodes that are being drained. They outlive the draft.
   void set_on_drained(const IdSet<JobId>& jobs) { on_drained_ = &jobs; }
   [[nodiscard]] bool is_on_drained(JobId job) const { return on_drained_ != nullptr && on_drained_->contains(job); }
-  // This decision changes the job's size or replaces a worker, so it can do neither once more.
+  // This decision changes the job's size or replaces a worker, so it must do neither again.
   [[nodiscard]] bool resizes(JobId job) const { return resized_.contains(job); }
 
-  // Slots as this decision uses them up; built when first asked for.
+  // Free slots, reduced by what this decision allocates; built on first use.
   [[nodiscard]] FreeSlots& free_slots();
-  // Null = nothing has asked for them.
+  // Null = not built yet.
   [[nodiscard]] const FreeSlots* free_slots_seen() const { return free_ ? &*free_ : nullptr; }
-  // Keeps so many more of them for a job that waits; the others may take what is usable. May be below 0.
+  // Reserves this many more free slots for a waiting job; other jobs may use usable(). May be negative.
   void reserve(int slots) { reserved_ += slots; }
   [[nodiscard]] int reserved() const { return reserved_; }
   [[nodiscard]] int usable() { return free_slots().free() - reserved_; }
-  // With what is free on nodes of an exclusive job.
+  // Including free slots on nodes of an exclusive job.
   [[nodiscard]] int usable_for(const Job& job) {
     return usable() + (job.spec.placement.exclusive ? free_slots().kept_free(job.id) : 0);
   }
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
-  // Of which types of slot further workers of the job may be; empty = all.
+  // The slot types that further workers of the job may use; empty = all.
   [[nodiscard]] std::vector<std::string> types_for_more(const Job& job);
-  // Workers of the job that an empty cluster would hold.
+  // The number of workers of the job that an empty cluster would hold.
   [[nodiscard]] int capacity(const Job& job);
 
-  // Places more workers of the job if there is room of a type that it may be on and that its price cap allows: what
-  // the cap leaves is shared out evenly among the new slots, and dearer nodes are left alone.
+  // Places more workers of the job if there is room on an allowed type within its price cap: the remaining amount is
+  // divided evenly among the new slots, and more expensive nodes are skipped.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
-  // Why `more` workers are too dear wherever they went, if they are.
+  // The reason if `more` workers exceed the price cap on every node; else none.
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
-  // Why the job cannot start within its price cap, were there no other job, if that is so.
+  // The reason if the job cannot start within its price cap even without other jobs; else none.
   [[nodiscard]] std::optional<Reason> never_within_cap(const Job& job);
-  // Some node where it may run is too dear for its price cap, if it is to have so many workers more.
+  // Some node on which it may run exceeds its price cap if it gets this many more workers.
   [[nodiscard]] bool may_be_above_cap(const Job& job, int more);
-  // What it asks of nodes with its price cap: none that place_within_cap() would leave alone for so many workers more.
+  // Its node constraints including the price cap: no node that place_within_cap() would skip for this many more
+  // workers.
   [[nodiscard]] NodeDemand demand_within_cap(const Job& job, int more);
-  // A job that asks for just this; none: so many workers of it would not fit on these nodes, were there no other job.
-  // Jobs that ask for the same are counted once.
+  // A job with exactly these constraints, if this many workers of it would fit on these nodes without other jobs; else
+  // none. Jobs with equal constraints are counted once.
   [[nodiscard]] std::optional<Job> asking_within_cap(const Job& job, const NodeDemand& demand, int more);
 
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
   [[nodiscard]] bool queue_waits() const { return queue_waits_; }
-  // A job waits for others to move away, which time and what is measured of them decide: the next decision looks again.
+  // A job waits for other jobs to move away. Time and measurements decide that, so the next decision checks again.
   void set_unsettled() { is_unsettled_ = true; }
   [[nodiscard]] bool is_unsettled() const { return is_unsettled_; }
 
@@ -163,24 +164,24 @@ class DecisionDraft {
   [[nodiscard]] Decision finish() &&;
 
  private:
-  // Of a slot for an hour, over the nodes that take workers and on which a job may run; 0 without any.
+  // The price of a slot-hour over the nodes that take workers and on which a job may run; 0 without any.
   struct SlotPrices {
     Money cheapest;
     Money dearest;
   };
   [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
-  // Jobs that wait are told how many slots are free once this decision has been carried out.
+  // Fills the number of free slots after this decision into the reasons of waiting jobs.
   void tell_what_is_free();
 
   const ClusterState& state_;
   const EngineParts& parts_;
-  const Policy& active_policy_;  // as of this state
+  const Policy& active_policy_;  // for this state
   Instant now_;
   StepBudget budget_;
   Decision decision_;
   std::optional<FreeSlots> free_;
   IdSet<WorkerId> stopped_;
-  std::map<std::tuple<int, bool, NodeDemand>, int> capacity_;  // by what decides it
+  std::map<std::tuple<int, bool, NodeDemand>, int> capacity_;  // by everything that determines it
   std::map<NodeDemand, SlotPrices> slot_prices_;
   LeastPrices least_prices_;
   std::uint64_t next_worker_;

@@ -1,5 +1,5 @@
-// Ends workers that give no sign of life: joining workers that do not become ready, workers whose agent sees no
-// progress, members that hold up a switch. Their deaths then count as losses, and the job goes on without them.
+// Ends workers that show no progress: joining workers that do not become ready, workers reported as stuck by their
+// agent, members that hold up a switch. They then count as lost, and the job continues without them.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace tidepool::core {
 
-// Ends the workers that their agents have reported as stuck, whatever the job does.
+// Ends the workers that their agents reported as stuck, whatever the job does.
 void stop_stuck(DecisionDraft& draft, const Job& job);
 
-// Ends joining workers beyond their time to boot and members of a switch that does not come.
+// Ends joining workers that exceed their boot time, and members of a switch that does not complete.
 void stop_late(DecisionDraft& draft, const Job& job);
 
-// When the answer of stop_late may change next though no fact arrives; none = never.
+// When stop_late() may act next without a new fact; none = never.
 [[nodiscard]] std::optional<Instant> next_hang(const ClusterState& state, const Job& job, const EngineConfig& config,
                                                Instant after);
 

@@ -1,4 +1,4 @@
-// Which workers leave when a job gives up some of its size.
+// Which workers leave when a job shrinks.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace tidepool::core {
 
-// Rule. Those on slots of a type that others ask for come first, if the job may be elsewhere; then slow ones
-// (kStragglerStreak), also with a smaller share; then those on nodes with the fewest of its workers, from the end of
-// the rank order. A job that is spread gives up those of the domains with most of its workers, one with groups the last
-// ones. Rank 0 stays, unless all leave. In rank order.
+// Rule. First leave workers on slots of a type that other jobs request, if the job may run elsewhere; then slow workers
+// (kStragglerStreak), also with a smaller share; then workers on the nodes with the fewest of the job's workers, from
+// the end of the rank order. A spread job removes workers from the domains with most of its workers; a job with groups
+// removes its last groups. Rank 0 stays unless all leave. The result is in rank order.
 [[nodiscard]] std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, int count);
 
 }  // namespace tidepool::core

@@ -1,6 +1,6 @@
-// How many more workers of a job that asks for particular nodes fit there, on slots that are free or come free. It is
-// kept while further workers are assumed to leave, so that trying many victims costs one look at the nodes and then one
-// step for each worker.
+// How many more workers of a job that requests particular nodes fit there, on slots that are free or are being
+// released. The counts are updated as further workers are assumed to leave, so that trying many victims costs one scan
+// of the nodes and then one step per worker.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace tidepool::core {
 
-// The node is up, takes workers, has not been closed in this decision, the job may run there, and its
-// slots are enough for one of the job's workers.
+// The node is up, takes workers, has not been closed in this decision, is allowed for the job, and has enough slots for
+// one of the job's workers.
 [[nodiscard]] bool may_hold(DecisionDraft& draft, const Node& node, const Job& job);
 
-// The worker's slots come free: it is on its way out, or among those that leave now.
+// The worker's slots are being released: it is leaving already, or among those that leave now.
 [[nodiscard]] bool comes_free(const ClusterState& state, const Worker& worker, const IdSet<WorkerId>& leaving);
 
 class OpenSlots {
@@ -24,7 +24,8 @@ class OpenSlots {
   // `leaving`: workers whose slots count as free; it outlives this.
   OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving);
 
-  // All workers of the job leave as well, or stay after all. Requires: calls for a job alternate, the first releases.
+  // release(): all workers of the job leave as well; take_back() undoes it. Requires: calls for a job alternate,
+  // starting with release().
   void release(const Job& job) { shift(job, 1); }
   void take_back(const Job& job) { shift(job, -1); }
 
@@ -34,7 +35,7 @@ class OpenSlots {
  private:
   // Slots of a node.
   struct Place {
-    int open = 0;     // free, or coming free
+    int open = 0;     // free, or being released
     int staying = 0;  // held by workers that stay
     int kept = 0;     // free once no worker of an exclusive job is left there
     [[nodiscard]] int all_open() const { return open + (staying == 0 ? kept : 0); }
@@ -48,9 +49,9 @@ class OpenSlots {
   const IdSet<WorkerId>& leaving_;
   int each_;                       // slots of a worker
   int needed_;                     // workers
-  bool has_rule_;                  // for its workers together
-  std::vector<NodeId> stay_;       // where it has some already, as GangRequest::stay
-  int workers_ = 0;                // that fit, whatever the rule
+  bool has_rule_;                  // its topology constrains its workers together
+  std::vector<NodeId> stay_;       // nodes that it already uses, as GangRequest::stay
+  int workers_ = 0;                // that fit without the topology rule
   IdTable<NodeId, Place> places_;  // that may hold one
 };
 

@@ -1,13 +1,13 @@
-// When a plan for the whole cluster is made anew. Everything is judged from the state and the time, so an engine that
-// lived through it and one that was restarted plan at the same moments. A plan is made anew
-//   when a job comes, goes, or asks for something else, or its program refuses to leave,
-//   when a size has been measured for the first time, or takes a tenth longer or shorter than the plan counted with,
-//   when a job's size can change again that could not when the plan was made,
-//   when a policy file, which had not been asked about a job, can be,
-//   when nodes come or go, or a worker leaves one that takes no others,
-//   when tenants share them otherwise, when the policy asked to be woken, and after EngineConfig::plan_every.
-// A report of steps that says nothing new does none of it. Neither does a job that arrives at a size at which it was
-// measured before: the plan that sent it there counted with what it does there, so the same would be planned again.
+// When a plan for the whole cluster must be made again. Everything is derived from the state and the time, so a running
+// engine and a restarted one plan at the same moments. A plan is made
+// - when a job is added, ends or changes its requests, or its program refuses to leave,
+// - when a size was measured for the first time, or its step time changed by a tenth against the plan,
+// - when a job's size can change again that was blocked in the plan,
+// - when a policy file can be asked about a job for the first time,
+// - when nodes are added or removed, or a worker leaves a node that takes no others,
+// - when the division among tenants changed, when the policy requested a wake-up, and after EngineConfig::plan_every.
+// A step report without new information causes no plan. Neither does a job that reaches a size at which it was measured
+// before: the plan that sent it there already used those measurements, so the new plan would be the same.
 #pragma once
 
 #include <cstdint>
@@ -19,37 +19,37 @@
 
 namespace tidepool::core {
 
-// A step time that moves by this factor is news.
+// A change of a step time by this factor is significant.
 inline constexpr double kNoticeable = 1.1;
 
-// The plan counts with the job: it runs or waits for slots, and goes on doing so.
+// The plan includes the job: it runs or waits for slots, and will continue to.
 [[nodiscard]] bool counts(const Job& job, Instant now);
 
-// When its size can change again, if it runs and only time keeps it from that: the end of its cooldown and of its
-// minimum run time; none if neither applies.
+// When its size can change again, if it runs and only time blocks that: the end of its cooldown and of its minimum run
+// time; none if neither applies.
 [[nodiscard]] std::optional<Instant> resizable_at(const Job& job);
 
-// Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
-// One that waits to start its failed programs anew counts as free from the moment after the decision to do so: it gives
-// way to guarantees (size_planner.hpp).
+// Its size cannot change now: it boots, changes or saves its state already, cools down, or is within its minimum run
+// time. A job that waits to restart its failed programs counts as changeable from the moment after the decision to
+// restart: it releases slots for guarantees (size_planner.hpp).
 [[nodiscard]] bool resize_is_blocked(const Job& job, Instant now);
 
-// What of a job's specification, and of its program's refusals, a plan may depend on.
+// Digest of everything in a job's specification, and of its program's refusals, that a plan may depend on.
 [[nodiscard]] std::uint64_t digest_of_wishes(const Job& job);
 
 [[nodiscard]] PlanInputs inputs_of(const Job& job, Instant now);
 
-// Of the nodes that a plan may count with: their ids, slots and prices, which are cordoned, and how many slots of those
-// jobs hold; and of how tenants share them.
+// Digest of the nodes that a plan may use: their ids, slots and prices, which are cordoned, and how many slots jobs
+// hold on those; and of how tenants share them.
 [[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
 
-// The newest plan does not rest on what is known of the job now.
+// The newest plan was not based on the present inputs of the job.
 [[nodiscard]] bool inputs_have_changed(const Job& job, Instant now);
 
-// Whether the policy in charge, which plans for the whole cluster, must plan now.
+// Whether the active policy, which plans for the whole cluster, must plan now.
 [[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope);
 
-// When the plan is due though nothing happens. Requires: a plan was made.
+// When the next plan is due without a fact. Requires: a plan was made.
 [[nodiscard]] Instant next_plan_at(const ClusterPlan& plan, Duration every);
 
 }  // namespace tidepool::core

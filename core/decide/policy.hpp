@@ -1,18 +1,17 @@
-// What a policy is to the engine: pure code that says, of every job that runs or waits, which size it should have and
-// why: its target. It keeps no memory and never sees a clock: the same view gives the same targets. The reconciler
-// (reconcile/reconciler.hpp) carries targets out; it alone enforces gang minimum, allowed sizes, free slots, cooldown
-// and grace.
+// The interface of a policy: pure code that chooses for every running or waiting job a size and a reason: its target.
+// It has no memory and no clock: the same view gives the same targets. The reconciler (reconcile/reconciler.hpp)
+// carries targets out; it alone enforces gang minimum, allowed sizes, free slots, cooldown and grace.
 //
 //   targets = plan(view, budget)
 //
-// A plan made from scratch costs what there is. So that an event costs what it changes, every policy has one of two
-// incremental forms, which lead to the same targets:
-//   JobRule   where each job's target follows from that job alone. Nothing is kept: the engine asks about the jobs that
-//             it looks at. A job may name such a policy as its own in scaling.policy (pinned policy).
-//   Planner   where targets depend on each other. It may keep what follows from the state; its targets are part of the
-//             state and stand until what they rest on changes (plan_inputs.hpp).
-// To a Planner a job that follows a pinned policy, or has a size pinned by its user, is a fixed claim: the plan counts
-// with its slots and gives them to no other job, and the rule, or the user, sizes it.
+// A plan made from scratch costs time proportional to the cluster. To make the cost of an event proportional to what it
+// changes, every policy has one of two incremental forms, which give the same targets:
+//   JobRule each job's target depends on that job alone. Nothing is kept: the engine asks about the jobs that it
+//             examines. A job may select such a policy for itself in scaling.policy (pinned policy).
+//   Planner targets depend on each other. A planner may keep data derived from the state; its targets are part of the
+//             state and stay in force until their inputs change (plan_inputs.hpp).
+// A Planner treats a job with a pinned policy, or with a size pinned by its user, as a fixed allocation: it reserves
+// the job's slots and leaves the size to that policy or user.
 #pragma once
 
 #include <compare>
@@ -37,84 +36,84 @@
 
 namespace tidepool::core {
 
-// What every policy sees: the state with all accepted plans carried out, and the decision's time.
-// Valid during one call.
+// The input of every policy: the state with all accepted plans carried out, and the decision's time. Valid during one
+// call.
 struct ClusterView {
   const ClusterState& state;
   Instant now;
 };
 
-// A place in line: the lower one starts first, equals go by their ids.
+// A position in the queue: the lower one starts first, equal ones are ordered by id.
 struct QueueRank {
   std::int64_t number = 0;  // such as the priority, negated
   Instant since;
   auto operator<=>(const QueueRank&) const = default;
 };
 
-// What a job in line that finds no room means for those behind it.
+// How a job in line without room affects the jobs behind it.
 enum class LineRule {
-  kReserves,  // what is free, or comes free, is kept for it
-  kPassed,    // they may pass it
-  kStrict,    // they wait behind it
+  kReserves,  // free and released slots are reserved for it
+  kPassed,    // they may start before it
+  kStrict,    // they wait for it
 };
 
 class JobRule {
  public:
   virtual ~JobRule() = default;
-  // Of a job that waits, or runs. Its size at start while it holds nothing.
+  // The target of a waiting or running job. For a waiting job its size is the size at start.
   [[nodiscard]] virtual Target target(const ClusterView& view, const Job& job, StepBudget& budget) const = 0;
-  // Where it stands while it waits. Follows from neither time nor other jobs, so that the engine can keep the line in
-  // order (waiting_line.hpp). Here: by priority, then by submission.
+  // The job's position while it waits. Must not depend on time or other jobs, so that the engine can keep the line
+  // sorted (waiting_line.hpp). Default: by priority, then by submission.
   [[nodiscard]] virtual QueueRank rank(const Job& job) const;
 };
 
-// Slots, by type; a type that is not named has no bound.
+// Slots by type; a missing type has no bound.
 using TypeBounds = std::map<std::string, int>;
 
 struct PlanRequest {
   ClusterView view;
-  const IdSet<JobId>& jobs;       // that any plan may count with, running or waiting
-  const IdSet<JobId>& looked_at;  // with changed facts, or whose time has come; others, too
-  // Both valid during the call. The plan counts with the job: it runs or waits, and goes on doing so.
+  const IdSet<JobId>& jobs;       // jobs that a plan may include, running or waiting
+  const IdSet<JobId>& looked_at;  // jobs with changed facts or due times; may contain others
+  // Both are valid during the call. counts(): the plan includes the job, which runs or waits and will continue to.
   const std::function<bool(const Job&)>& counts;
-  // It follows a pinned policy.
+  // The job follows a pinned policy.
   const std::function<bool(const Job&)>& has_own_policy;
-  std::uint64_t nodes = 0;  // digest of the nodes that a plan may count with, and of the tenants that share them
-  Mark mark = {};           // the policy's own, of its newest plan
-  // The jobs get no more together, however many slots there are: the part of a tenant (tenant_planner.hpp). None = all.
+  std::uint64_t nodes = 0;  // digest of the usable nodes and of how tenants share them
+  Mark mark = {};           // the policy's own mark in its newest plan
+  // The most slots for all jobs together: the part of a tenant (tenant_planner.hpp). None = all.
   std::optional<int> slots_most = std::nullopt;
-  // Nor do those that ask for particular nodes, fixed claims that run left out, of these types. Null: no bounds.
+  // The most slots by type for jobs that request particular nodes, without running fixed allocations. Null: no bounds.
   const TypeBounds* typed_most = nullptr;
   // Running jobs that keep their smallest size, as if they were not preemptible (plan_sparing). Null: none.
   const IdSet<JobId>* spared = nullptr;
 };
 struct PlanAnswer {
   IdTable<JobId, Target> targets;
-  // One for each job that the plan counts with; else at least for those with news (cluster_planner.hpp).
+  // True: one target for each included job; false: at least for those with changes (cluster_planner.hpp).
   bool whole = true;
   Mark mark;
   std::optional<Instant> wake;
-  int kept = 0;                            // slots that no job is given, kept for one that waits for more
+  int kept = 0;                            // unallocated slots, reserved for a job that waits for more
   bool by_tenants = false;                 // the slots were shared among them
   std::vector<TenantChange> tenants = {};  // as in Replan
   bool counts_loans = false;
 };
 
-// A policy at work whose targets depend on each other. It may keep what follows from the state, so that a plan costs
-// what has changed; two planners that have followed the same jobs to the same state lead to the same plan, whatever
-// they followed before. The engine owns it; a restart makes a new one.
+// An active policy whose targets depend on each other. It may keep data derived from the state, so that a plan costs
+// what has changed. Two planners that have followed the same jobs to the same state make the same plan, whatever they
+// followed before. The engine owns it; a restart creates a new one.
 class Planner {
  public:
   virtual ~Planner() = default;
-  // The job is new, has changed or has ended. Called for every job that changes; for one that has left the state, too,
-  // of which ClusterState::ended holds what is remembered, or nothing any more.
+  // Called for every job that was added, changed or ended; also for one that has left the state, of which
+  // ClusterState::ended has the summary, or nothing any more.
   virtual void follow(const ClusterState& state, JobId job) = 0;
-  // The newest answer, or one made by another planner of the same state, has become part of the state.
+  // The newest answer, or an answer of another planner for the same state, has become part of the state.
   virtual void booked() {}
-  // Asked at `now` with the same nodes and bound, and with no job looked at or followed since, it would say nothing
-  // that it has not said. False where that is not known.
+  // True: a plan at `now` with the same nodes and bound, and with no job examined or followed since, would say nothing
+  // new. False if that is unknown.
   [[nodiscard]] virtual bool rests(Instant /*now*/) { return false; }
-  // An error says why there is no lawful plan; the old one then stands.
+  // An error says why there is no valid plan; the old one then stays in force.
   [[nodiscard]] virtual Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) = 0;
 };
 
@@ -123,14 +122,14 @@ class Policy {
   virtual ~Policy() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  // Exactly one of the two is there.
+  // Exactly one of the two is provided.
   [[nodiscard]] virtual const JobRule* rule() const { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<Planner> planner() const { return nullptr; }
 
-  // Targets of a Planner come with the order in which slots are handed out, and are reserved for in it.
+  // Targets of a Planner carry the order in which slots are allocated and reserved.
   [[nodiscard]] virtual LineRule line_rule() const { return LineRule::kReserves; }
 
-  // From scratch, for all jobs of the request: what the incremental forms must equal.
+  // Plans from scratch, for all jobs of the request: the reference for the incremental forms.
   [[nodiscard]] Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) const;
 };
 
@@ -150,7 +149,7 @@ class RulePolicy : public Policy {
   LineRule line_rule_;
 };
 
-// What a size that its user has pinned is as a target, whatever the policy.
+// The target for a size pinned by the user, under any policy.
 [[nodiscard]] Target pinned_target(const Job& job);
 
 }  // namespace tidepool::core
