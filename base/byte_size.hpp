@@ -11,8 +11,7 @@
 namespace tidepool {
 
 inline constexpr std::int64_t kMebibyte = std::int64_t{1} << 20U;
-// 1 PiB; a double represents every whole number up to it
-inline constexpr std::int64_t kBytesMax = std::int64_t{1} << 50U;
+inline constexpr std::int64_t kBytesMax = std::int64_t{1} << 50U;  // 1 PiB; exact in a double, like all below it
 
 // MiB, GiB or TiB, from 1MiB to 1024TiB. The error states this range.
 [[nodiscard]] Result<std::int64_t> parse_byte_size(std::string_view text);

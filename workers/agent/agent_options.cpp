@@ -257,7 +257,7 @@ CLI::App* add_join(CLI::App& app, Texts& texts, AgentOptions& options, JoinOptio
                       "this agent's memory, key and certificate (default: ~/.local/share/tidepool-agent)");
   command->add_flag("--anew", join.anew, "join with a new key, though this folder has one: after a revocation");
   add_node_options(*command, texts, options);
-  // options only for agents that do not join are refused with the alternative for those that do
+  // Options only for agents that do not join are refused with the alternative for those that do.
   command->fallthrough();
   return command;
 }

@@ -32,7 +32,7 @@ struct AgentOptions {
   std::string data_address;  // address, interface or network; empty = this node's address on the link to the daemon
   std::optional<Duration> exit_when_idle;
   bool stop_workers = false;  // at SIGTERM
-  // one end of a pipe: when the other end closes, the agent ends as at SIGTERM with stop_workers
+  // One end of a pipe: when the other end closes, the agent ends as at SIGTERM with stop_workers.
   std::optional<int> lifeline;
   std::optional<JoinOptions> join;       // set: joins first, if this state folder has not joined yet
   std::optional<NodeIdentity> identity;  // of a node that has joined

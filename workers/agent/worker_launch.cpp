@@ -31,7 +31,7 @@ void say_where_to_meet(const DataAddress& data, Environment& environment) {
   environment.erase("TIDEPOOL_DATA_ADDRESS");
   if (!data.host.empty()) environment["TIDEPOOL_DATA_ADDRESS"] = data.host;
   if (data.interface.empty() || api::is_loopback_address(data.host)) return;
-  // with "=": this interface only, and none whose name begins with it
+  // With "=": this interface only, and none whose name begins with it.
   environment.emplace("NCCL_SOCKET_IFNAME", "=" + data.interface);
   environment.emplace("GLOO_SOCKET_IFNAME", data.interface);  // for PyTorch's own Gloo
   if (data.host.find(':') != std::string::npos) environment.emplace("NCCL_SOCKET_FAMILY", "AF_INET6");

@@ -133,7 +133,7 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
     std::string line = text.substr(start);
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
     const std::size_t first = line.find_first_not_of(' ');
-    // the agent's own, written by note()
+    // The agent's own line, written by note().
     const bool is_note = line.starts_with("tidepool: what " + worker.text() + " wrote");
     if (first != std::string::npos && !is_note) {
       line = line.substr(first, line.find_last_not_of(' ') + 1 - first);

@@ -68,7 +68,7 @@ class WorkerRooms {
   [[nodiscard]] uid_t user_of(WorkerId worker) const;
 
   struct Told {
-    // nothing of it is left; `why` it ended, if because of its memory
+    // Nothing of it is left; `why` it ended, if because of its memory.
     std::function<void(const std::string& why)> done;
     // Something is left after `lasted`, and `what`; called at most once, before `done`.
     std::function<void(const std::string& what, Duration lasted)> held;

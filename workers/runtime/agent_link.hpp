@@ -33,7 +33,7 @@ struct AgentLinkOptions {
   Millis backoff_first{20};
   Millis backoff_max{1'000};
   Millis flush_at_end{5'000};  // how long the destructor waits for the agent to read everything
-  // messages kept while the agent is away; above it the oldest `steps` are dropped first
+  // Messages kept while the agent is away; above that the oldest `steps` are dropped first.
   std::size_t queue_max = 1'024;
   // How long the training is, as `ready` reports it; at most one of the two is set.
   std::optional<std::int64_t> work_steps = std::nullopt;

@@ -41,7 +41,7 @@ struct ControlReport {
   std::int64_t compute_us = 0;     // from the step's start to the allreduce; exact below 2^24 (16 s)
   // |gradient of this rank|^2 / samples, if the step measures noise and the rank has samples.
   std::optional<double> noise_term;
-  // newest share table of this generation that the rank knows, if newer than the one in use; 0 = none
+  // Newest share table of this generation that the rank knows, if newer than the one in use; 0 = none.
   std::int64_t shares = 0;
   bool ended = false;  // the program reported that the previous step was the last: this step is not computed
 };
@@ -60,7 +60,7 @@ struct ControlSums {
 
   // The mean over the samples whose loss was reported; NaN if there are none.
   [[nodiscard]] double mean_loss() const;
-  // knows_next of the worker protocol: how many ranks are ready to leave the present generation.
+  // `knows_next` of the worker protocol: how many ranks are ready to leave the present generation.
   [[nodiscard]] int knows_next() const;
   // The generation to switch to at this step's end: set when all ranks are ready for the same one.
   [[nodiscard]] std::optional<GenerationNumber> agreed_next() const;

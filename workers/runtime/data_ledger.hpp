@@ -32,7 +32,7 @@ struct Lease {
 
 struct EpochAudit {
   std::int64_t epoch = 0;
-  // samples that should have been used: all samples, or in an unfinished epoch all leased ones
+  // Samples that should have been used: all samples, or in an unfinished epoch all leased ones.
   std::uint64_t expected = 0;
   std::uint64_t used = 0;    // samples that the committed steps used
   bool checksum_ok = false;  // the samples used are exactly the expected ones

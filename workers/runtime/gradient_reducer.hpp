@@ -87,7 +87,7 @@ class GradientReducer {
   [[nodiscard]] std::vector<Range> rest() const;
   [[nodiscard]] bool idle() const { return queue_.empty() && !busy_; }
 
-  // the widest control word, then the gradients; for a lent buffer a copy, if one is needed
+  // The widest control word, then the gradients; for a lent buffer a copy, if one is needed.
   std::vector<float> memory_;
   std::shared_ptr<Gpu> gpu_;  // for a lent buffer
   std::span<float> lent_;

@@ -28,7 +28,7 @@ class StepReports {
  public:
   static constexpr std::int64_t kStepsMax = 64;
   static constexpr Millis kIntervalMax{500};
-  // compute times in a message (steps x ranks), so that a report of many ranks fits into a line
+  // Compute times in a message (steps x ranks), so that a report of many ranks fits into a line.
   static constexpr std::size_t kTimesMax = 65'536;
 
   // Call when a generation starts: time before `now` does not count as stepping.

@@ -125,7 +125,7 @@ GenerationNumber LiveSession::advance_build() {
   if (builder_.target() < newest.number) start_build(newest, true);
   const CommBuilder::State state = builder_.state();
   if (state == CommBuilder::State::kFailed && std::exchange(failure_told_, newest.number) != newest.number) {
-    // the others wait for this worker, and the daemon will end it because of that
+    // The others wait for this worker, and the daemon will end it because of that.
     log_warning(builder_.failure().message);
   }
   const bool ready = state == CommBuilder::State::kReady;

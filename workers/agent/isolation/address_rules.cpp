@@ -75,7 +75,7 @@ class AddressCode {
     rest.answer(false);
     for (std::size_t index = 4; index-- > first;) {
       const MaskedWord word = word_at(network, index);
-      // for a network of all addresses one word is compared: the kernel refuses dead code
+      // For a network of all addresses one word is compared: the kernel refuses dead code.
       if (word.mask == 0 && index != 3) continue;
       AddressCode compare;
       compare.add({.code = BPF_ALU | BPF_MOV | BPF_X, .dst_reg = kScratch, .src_reg = kWord[index]});

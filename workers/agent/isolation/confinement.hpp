@@ -30,10 +30,10 @@ struct IsolationOptions {
   std::optional<std::int64_t> memory_per_slot;  // bytes; 0 = unlimited; none = an equal share of nine tenths
   std::int64_t processes_per_worker = 4'096;
   bool filter_calls = true;
-  // kAuto: denied if this host can; kDeny: the agent does not start without it
+  // kAuto: denied if this host can; kDeny: the agent does not start otherwise.
   enum class Metadata { kAuto, kDeny, kAllow };
   Metadata metadata = Metadata::kAuto;
-  // further networks that jobs must not reach; the agent does not start if it cannot deny them
+  // Further networks that jobs must not reach; the agent does not start if it cannot deny them.
   std::vector<IpNetwork> denied;
 };
 

@@ -19,7 +19,7 @@ class NoticeFiles {
   struct Handlers {
     std::function<void(WorkerId, api::AnswerMessage)> on_answer;
     std::function<void(WorkerId, const std::string& sentence)> on_bad_answer;
-    // the agent's problem: a notice cannot be written
+    // For the agent's own problems: a notice cannot be written.
     std::function<void(WorkerId, const std::string& sentence)> on_trouble;
   };
   NoticeFiles(boost::asio::io_context& io, Handlers handlers);

@@ -52,7 +52,7 @@ RestartableWorker::Steps RestartableWorker::stop() {
 RestartableWorker::Steps RestartableWorker::program_ended(int exit_code, int signal, const std::string& detail) {
   const api::EndedMessage end{.generation = launched_, .exit_code = exit_code, .signal = signal, .detail = detail};
   if (outdated_ || leaves_) {
-    // otherwise the end was requested, or the worker's exit reports it
+    // Otherwise the end was requested, or the worker's exit reports it.
     const bool is_told = !leaves_ && signal == SIGKILL;
     Steps steps = go_on();
     if (is_told) steps.insert(steps.begin(), Say{end});

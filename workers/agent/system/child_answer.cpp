@@ -30,7 +30,7 @@ std::optional<Ended> why_not_awaited(int fd, Clock::time_point deadline, const A
     if (left <= milliseconds(0)) return Ended::kLate;
     pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
     const auto wait = limits.gives_up ? std::min(left, kSlice) : left;
-    // otherwise a signal to the agent interrupted the wait
+    // Otherwise a signal to the agent interrupted the wait.
     if (::poll(&entry, 1, static_cast<int>(wait.count())) > 0) return std::nullopt;
   }
 }

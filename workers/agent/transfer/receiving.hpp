@@ -16,7 +16,7 @@ struct Receiving {
   JobId job;
   std::int64_t step = 0;
   std::string ticket;
-  // called when bytes have arrived, or when more of the earlier part has been verified
+  // Called when bytes have arrived, or when more of the earlier part has been verified.
   std::function<void()> bytes_came;
   std::stop_token stop = {};
 };

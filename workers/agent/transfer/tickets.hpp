@@ -12,7 +12,7 @@
 
 namespace tidepool::agent {
 
-// until it must be presented; a transfer may last longer
+// Until the ticket must be presented; a transfer may last longer.
 inline constexpr Duration kTicketLife = Duration::seconds(60);
 
 struct Grant {

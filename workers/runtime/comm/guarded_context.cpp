@@ -22,7 +22,7 @@ namespace tcp = gloo::transport::tcp;
 
 using Warn = GuardedContext::Warn;
 
-// connections that have not shown their key yet; above it the oldest is closed
+// Connections that have not shown their key yet; above that the oldest is closed.
 constexpr std::size_t kArrivalsMax = 16;
 constexpr int kListenTries = 4;
 

@@ -61,7 +61,7 @@ struct CudaLibrary {
   int (*event_record)(cuda::Event, cuda::Stream) = nullptr;
   int (*event_query)(cuda::Event) = nullptr;
   int (*event_synchronize)(cuda::Event) = nullptr;
-  // later work in the stream waits for the event
+  // Later work in the stream waits for the event.
   int (*stream_wait_event)(cuda::Stream, cuda::Event, unsigned) = nullptr;
   int (*pointer_attributes)(cuda::PointerAttributes*, const void*) = nullptr;
 
