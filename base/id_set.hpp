@@ -92,7 +92,7 @@ class IdSet {
   void insert(Iterator first, Iterator last) {
     for (; first != last; ++first) insert(*first);
   }
-  // Inserts all ids of another set, one word at once.
+  // Inserts all ids of another set, word by word.
   void insert(const IdSet& other) {
     if (words_.empty()) {
       *this = other;

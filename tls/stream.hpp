@@ -1,5 +1,5 @@
 // A byte stream that is plain or secured by TLS, so that the protocols on top of it are written once. It may be moved
-// only while no operation on it is pending. One read and one write may be pending at once, on one thread.
+// only while no operation on it is pending. One read and one write may be pending simultaneously, on one thread.
 #pragma once
 
 #include <boost/asio/ssl/stream.hpp>

@@ -40,7 +40,7 @@ struct EpochAudit {
 
 struct LedgerOptions {
   std::uint64_t samples = 1;       // in one epoch, > 0
-  std::uint64_t global_batch = 1;  // samples a step over all ranks, > 0; an epoch's last step may be shorter
+  std::uint64_t global_batch = 1;  // samples per step over all ranks, > 0; an epoch's last step may be shorter
   std::uint64_t seed = 1;
 };
 

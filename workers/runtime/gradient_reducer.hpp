@@ -1,6 +1,6 @@
 // Sums the gradient buffer over the workers, bucket by bucket, in a thread of its own while the program computes the
-// rest. It runs one collective at once, in the order in which the buckets were named, so every rank runs the same
-// collectives and a generation adds in the same order at every step.
+// rest. It runs the collectives one after another, in the order in which the buckets were named, so every rank runs the
+// same collectives and a generation adds in the same order at every step.
 //
 // The control word lies directly before the first gradient and is summed with the bucket that begins there, because the
 // backward pass reaches that bucket last. The bucket that completes the buffer therefore waits for finish().

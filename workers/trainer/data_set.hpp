@@ -1,4 +1,4 @@
-// The data of a training run, whatever its file format: numbered samples that are prepared a batch at once. Sample
+// The data of a training run, whatever its file format: numbered samples that are prepared batch by batch. Sample
 // numbers must be the same on every worker, else samples would not be used exactly once.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The user of a job's programs: first + number of the job, modulo the range. All nodes with the same range give a job
-// the same user, so that it can read its own states in a shared folder. A user belongs to one job of one cluster on
-// this machine at once, and to no job while a process of that user is alive that does not belong to the job.
+// the same user, so that it can read its own states in a shared folder. At any moment a user belongs to at most one job
+// of one cluster on this machine, and to no job while a process of that user is alive that does not belong to the job.
 #pragma once
 
 #include <sys/types.h>

@@ -194,7 +194,8 @@ struct OfferSavedState {
 };
 // Reports which jobs have states here, if any.
 struct TellKeptJobs {};
-// Measures the devices in a thread of its own and produces DevicesProbed; only while no worker is here, one at once.
+// Measures the devices in a thread of its own and produces DevicesProbed; only while no worker is here and no other
+// measurement runs.
 struct ProbeDevices {};
 struct RecordStarted {
   WorkerId worker;

@@ -46,7 +46,7 @@ class StateWaits {
   using Step = std::variant<Ask, Fetch, Abandon, Start>;
   using Steps = std::vector<Step>;
 
-  // Requires: the order names a state. A repeated order has no effect.
+  // Requires: the order names a state. A repeated order counts once.
   [[nodiscard]] Steps hold(api::StartWorker order, Instant now);
   [[nodiscard]] Steps on(const api::FetchState& from);
   [[nodiscard]] Steps on(const api::NoState& none, Instant now);

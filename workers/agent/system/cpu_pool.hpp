@@ -1,5 +1,5 @@
-// The CPUs of a node that workers have exclusively: workers of jobs with resources.cpus. One worker holds a CPU at
-// once. A worker that requests none, or more than are free, may run on every CPU that the agent may use.
+// The CPUs of a node that workers have exclusively: workers of jobs with resources.cpus. At most one worker holds a
+// CPU. A worker that requests none, or more than are free, may run on every CPU that the agent may use.
 #pragma once
 
 #include <map>

@@ -19,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::ptrdiff_t kServedMax = 16;                    // at once, with a valid ticket
+constexpr std::ptrdiff_t kServedMax = 16;                    // simultaneously, with a valid ticket
 constexpr std::ptrdiff_t kStrangersMax = 64;                 // that have not presented a ticket yet
 constexpr Duration kTicketPatience = Duration::seconds(10);  // from the connection on
 constexpr std::chrono::milliseconds kAcceptPause{200};       // after a failed accept, perhaps for lack of descriptors
@@ -66,7 +66,7 @@ void StateMover::fetch(const api::FetchState& from) {
   if (!key_) return;
   const std::uint64_t number = next_fetch_++;
   Fetching& fetching = fetches_[from.job];
-  fetching.thread = {};  // one fetch per job at once: asks the previous one to stop and waits for it
+  fetching.thread = {};  // at most one fetch per job runs: asks the previous one to stop and waits for it
   fetching.number = number;
   fetching.thread = std::jthread([this, from, number, files = files()](const std::stop_token& stop) {
     auto outcome = run_fetch(from, files, number, stop);

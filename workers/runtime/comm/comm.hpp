@@ -1,5 +1,5 @@
-// The collective operations of one generation. Used by one thread at once; only abort() may be called from another.
-// After its first error a Comm can no longer be used: drop it, then build the next.
+// The collective operations of one generation. Only one thread at a time may use it; only abort() may be called from
+// another. After its first error a Comm can no longer be used: drop it, then build the next.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Two slots of pinned host memory, each with device memory of the same length, and the stream that moves bytes between
 // them: while one slot is summed, the other is filled.
 //
-// Created, used and destroyed by one thread at once. The destructor waits for the stream, so anything that could keep
-// the stream busy for ever (a collective) must have been stopped before.
+// Only one thread at a time creates, uses or destroys it. The destructor waits for the stream, so anything that could
+// keep the stream busy for ever (a collective) must have been stopped before.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The part of NCCL's binary interface that is used, declared here so that building needs no NCCL and running needs no
-// particular version. A test compares every line with the real nccl.h where there is one.
+// particular version. A test compares every line with the real nccl.h if that is installed.
 //
 // NCCL keeps these stable: structures grow at their end and state their size (ncclConfig_t of NCCL 2.28).
 #pragma once

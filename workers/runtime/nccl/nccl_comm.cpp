@@ -191,7 +191,7 @@ Status GpuComm::begin(const char* what) {
   return cuda_.check(cuda_.set_device(0), "choosing the GPU");
 }
 
-// Waits until NCCL has nothing in progress and `done` returns a final CUDA code.
+// Waits until NCCL has nothing in progress and `done`, which returns a CUDA code, reports success.
 template <class Done>
 Status GpuComm::await(const char* what, TimePoint deadline, Done done) {
   for (int polls = 0;; ++polls) {
@@ -232,7 +232,7 @@ Status GpuComm::finished(std::size_t slot, const char* what, TimePoint deadline)
   return await(what, deadline, [this, slot] { return staging_->done(slot); });
 }
 
-// In pieces of a slot's length, two in progress at once. A rank that does not send skips the copy to the GPU.
+// In pieces of a slot's length, two in progress simultaneously. A rank that does not send skips the copy to the GPU.
 template <class Launch>
 Status GpuComm::through_staging(std::span<std::byte> bytes, const char* what, bool sends, Launch launch) {
   TP_TRY(begin(what));

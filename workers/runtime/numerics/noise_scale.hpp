@@ -66,7 +66,7 @@ struct NoiseAverage {
   bool biased = false;  // contains biased samples only; the first unbiased sample restarts the average
 
   void add(const NoiseSample& sample);
-  // None before kNoiseCountMin samples, or while the gradient cannot be told from its noise.
+  // None before kNoiseCountMin samples, or while the gradient cannot be distinguished from its noise.
   [[nodiscard]] std::optional<double> noise_scale() const;
 
   bool operator==(const NoiseAverage&) const = default;

@@ -1,7 +1,7 @@
 /* The interface of libtidepool-gpu.so, which contains everything that needs the CUDA compiler and cuBLAS. A program
  * loads it at run time, gets the table from tidepool_gpu(), and continues without it if it does not load.
  *
- * Calls return 0, or -1 with the reason in last_error(). One thread uses a net at once. Buffers are ordinary
+ * Calls return 0, or -1 with the reason in last_error(). Only one thread at a time uses a net. Buffers are ordinary
  * memory unless stated otherwise; parameters and gradients are flat, in the order of the CPU models: embedding table
  * (embedding x vocabulary, none if vocabulary is 0), W1 (hidden x inputs), b1, W2 (classes x hidden), b2, matrices
  * column-major. */

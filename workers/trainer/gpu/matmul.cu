@@ -5,7 +5,7 @@ namespace tidepool::trainer::gpu {
 namespace {
 
 constexpr int kTile = 64;   // rows and columns of c that a block computes
-constexpr int kDepth = 16;  // part of the inner dimension that is in shared memory at once
+constexpr int kDepth = 16;  // part of the inner dimension that is in shared memory at a time
 constexpr int kEach = 4;    // rows and columns of c that a thread computes
 constexpr int kSide = kTile / kEach;
 
