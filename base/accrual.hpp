@@ -1,4 +1,4 @@
-// Amounts that grow by a rate an hour: exact, so that many small steps add up to what one long step would.
+// Amounts that grow at an hourly rate. Exact: many small steps add up to the same amount as one long step.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace tidepool {
 
-// A rate an hour times microseconds, in millionths, is that many times too much.
+// Divisor for a rate per hour (in millionths) multiplied by microseconds.
 inline constexpr std::int64_t kUsPerHour = 3'600'000'000;
 
-// Adds what the rate comes to over `time` to `sum`. What is below a millionth stays in `remainder`, in parts of
-// 1 / kUsPerHour millionth.
+// Adds the amount that accrues over `time` to `sum`. The part below a millionth stays in `remainder`, in units of 1 /
+// kUsPerHour millionth.
 void accrue(Money rate_an_hour, Duration time, Money& sum, std::int64_t& remainder);
 
 }  // namespace tidepool

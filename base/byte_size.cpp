@@ -11,7 +11,7 @@ struct ByteUnit {
   std::string_view name;
   std::int64_t bytes;
 };
-// The largest first.
+// Largest unit first.
 constexpr std::array kByteUnits = {ByteUnit{"TiB", kMebibyte << 20U}, ByteUnit{"GiB", kMebibyte << 10U},
                                    ByteUnit{"MiB", kMebibyte}};
 

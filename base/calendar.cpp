@@ -18,7 +18,8 @@ std::int64_t day_of(std::int64_t unix_us) {
   return floor_divided(unix_us, kDayMicros);
 }
 
-// Years are counted from March, so that the day that leap years add is a year's last; 400 of them have the same days.
+// Years are counted from March, so that the leap day is a year's last day; 400 of them always have the same number of
+// days.
 std::int64_t day_of(const Date& date) {
   const std::int64_t year = date.month <= 2 ? date.year - 1 : date.year;
   const std::int64_t era = floor_divided(year, 400);

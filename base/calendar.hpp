@@ -19,18 +19,18 @@ struct Date {
   bool operator==(const Date&) const = default;
 };
 
-// The day in which a moment lies, in microseconds since 1970.
+// The day that contains a moment given in microseconds since 1970.
 [[nodiscard]] std::int64_t day_of(std::int64_t unix_us);
 [[nodiscard]] Date date_of(std::int64_t day);
-// Requires: the month is one; the day may be any number, and counts from the month's first.
+// Requires: a valid month; the day may be any number, and counts from the first of the month.
 [[nodiscard]] std::int64_t day_of(const Date& date);
-// The first day of the week, a Monday, and of the month in which the day lies.
+// The first day, a Monday, of the week that contains the day, and the first day of the month that contains it.
 [[nodiscard]] std::int64_t week_of(std::int64_t day);
 [[nodiscard]] std::int64_t month_of(std::int64_t day);
-// Of the month after that.
+// The first day of the following month.
 [[nodiscard]] std::int64_t next_month_of(std::int64_t day);
 
-// "2026-12-01", and back; only dates that there are from 1970 to 9999.
+// "2026-12-01", and back; only existing dates from 1970 to 9999.
 [[nodiscard]] std::string date_text(std::int64_t day);
 [[nodiscard]] Result<std::int64_t> parse_date(std::string_view text);
 // "2026-12-01 00:00 UTC".

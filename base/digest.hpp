@@ -23,8 +23,8 @@ class Digest {
     return mix_byte(0xff);  // so that "ab","c" and "a","bc" differ
   }
 
-  // Eight bytes, the lowest first. A byte of 0 only multiplies, so those above the last that is not are mixed in at
-  // once: most numbers are small.
+  // Eight bytes, lowest first. A byte of 0 only multiplies, so the zero bytes at the high end are mixed in by one
+  // multiplication: most numbers are small.
   constexpr Digest& mix(std::uint64_t number) {
     std::size_t zeros = 8;
     for (; number != 0; number >>= 8U, --zeros) mix_byte(static_cast<unsigned char>(number));

@@ -1,5 +1,5 @@
-// What is still to happen, earliest first. Events of the same instant come out in the order in which they
-// were put in, so a run never depends on how a heap breaks ties.
+// Future events, earliest first. Events of the same instant are returned in the order in which they were added, so a
+// run never depends on how a heap breaks ties.
 #pragma once
 
 #include <algorithm>

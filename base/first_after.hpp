@@ -1,4 +1,4 @@
-// The earliest of several times that is later than a given one: when something is due next.
+// The earliest of several times that is later than a given one: used to find when something is due next.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@ namespace tidepool {
 
 class FirstAfter {
  public:
-  // None: whenever they are.
+  // None: considers all times.
   explicit FirstAfter(std::optional<Instant> after = {}) : after_(after) {}
 
   void consider(std::optional<Instant> when) {

@@ -1,7 +1,7 @@
-// A set of ids in ascending order, for ids that were handed out one after the other: a bit each, in words of 64
-// neighbours. Looking one up is a step where ids lie dense and a binary search over words where they do not; going
-// through all of them reads memory in a row. The words alone decide what it holds, so equal sets have equal words.
-// An iterator is valid until the set changes.
+// A set of ids in ascending order, for ids that are assigned sequentially: one bit per id, in words of 64 neighbours.
+// A lookup takes one step if the ids are dense, else a binary search over the words; iteration reads memory
+// sequentially. The words alone determine the contents, so equal sets have equal words. An iterator is valid until the
+// set changes.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ template <class Id>
 class IdSet {
  private:
   struct Word {
-    std::uint64_t number = 0;  // holds the ids from 64 * number on
+    std::uint64_t number = 0;  // contains the ids from 64 * number on
     std::uint64_t bits = 0;    // never 0
     bool operator==(const Word&) const = default;
   };
@@ -56,7 +56,7 @@ class IdSet {
     const_iterator(const Word* at, const Word* end) : at_(at), end_(end), bits_(at == end ? 0 : at->bits) {}
     const Word* at_ = nullptr;
     const Word* end_ = nullptr;
-    std::uint64_t bits_ = 0;  // of those that are left in the word
+    std::uint64_t bits_ = 0;  // the bits of the word that are still to come
   };
   using iterator = const_iterator;
 
@@ -76,7 +76,7 @@ class IdSet {
     return at < words_.size() && words_[at].number == id.number() / 64 && (words_[at].bits & bit_of(id)) != 0;
   }
 
-  // Whether it is new.
+  // Returns whether the id is new.
   bool insert(Id id) {
     const std::uint64_t number = id.number() / 64;
     const std::size_t at = place_of(number);
@@ -92,7 +92,7 @@ class IdSet {
   void insert(Iterator first, Iterator last) {
     for (; first != last; ++first) insert(*first);
   }
-  // All of another set's, a word at a time.
+  // Inserts all ids of another set, word by word.
   void insert(const IdSet& other) {
     if (words_.empty()) {
       *this = other;
@@ -107,7 +107,7 @@ class IdSet {
       words_[at].bits |= word.bits;
     }
   }
-  // Whether it was there.
+  // Returns whether the id was there.
   bool erase(Id id) {
     const std::uint64_t number = id.number() / 64;
     const std::size_t at = place_of(number);
@@ -127,12 +127,12 @@ class IdSet {
  private:
   static std::uint64_t bit_of(Id id) { return std::uint64_t{1} << (id.number() % 64); }
 
-  // Of the word, or of the first one behind where it would be.
+  // The position of the word, or of the first word after the place where it would be.
   [[nodiscard]] std::size_t place_of(std::uint64_t number) const {
     return rising_place(words_, number, [](const Word& word) { return word.number; });
   }
 
-  std::vector<Word> words_;  // by number
+  std::vector<Word> words_;  // ordered by number
   std::size_t size_ = 0;
 };
 

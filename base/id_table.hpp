@@ -1,10 +1,10 @@
-// What is kept by id, in ascending order, for ids that were handed out one after the other: neighbours share a page of
-// memory, so looking one up is a step and going through small values reads memory in a row. A std::map in all else: a
-// value stays where it is until it is erased. An iterator is valid until an id comes or goes.
+// A map by id in ascending order, for ids that are assigned sequentially. Neighbours share a page of memory, so a
+// lookup takes one step and iterating over small values reads memory sequentially. Otherwise it behaves like a
+// std::map: a value keeps its address until it is erased. An iterator is valid until an id is added or erased.
 //
 // A SharedIdTable shares its pages with its copies until one of them is written to (copy on write): a copy costs a
 // pointer for every 16 ids, a write copies at most one page. Copies may be read and dropped on other threads. Its
-// iterators only read; what is to change is asked for by edit(), and stays where it is until the table is copied.
+// iterators are read-only; edit() gives write access to a value, which keeps its address until the table is copied.
 #pragma once
 
 #include <bit>
@@ -32,7 +32,7 @@ class IdTable {
   using size_type = std::size_t;
 
  private:
-  static constexpr std::uint64_t kSlots = 16;  // of a page: few enough that an old id alone in its page wastes little
+  static constexpr std::uint64_t kSlots = 16;  // per page: few enough that an old id alone in its page wastes little
 
   class Page {
    public:
@@ -78,8 +78,8 @@ class IdTable {
     }
 
    private:
-    // A large value has memory of its own: in a table of ids far apart, such as one of a tenant's jobs, a page would be
-    // room for 16 values that holds one.
+    // A large value is allocated separately: in a table of sparse ids, such as the jobs of one tenant, a page would
+    // reserve memory for 16 values and contain one.
     static constexpr bool kApart = !kShared && sizeof(value_type) > 128;
     struct alignas(value_type) Room {
       std::byte bytes[sizeof(value_type)];
@@ -92,9 +92,9 @@ class IdTable {
         std::destroy_at(slot(at));
       }
     }
-    std::uint64_t number_;    // holds the ids from kSlots * number_ on
-    std::uint32_t used_ = 0;  // a bit a slot
-    Slot room_[kSlots];       // values are made in it as they come
+    std::uint64_t number_;    // contains the ids from kSlots * number_ on
+    std::uint32_t used_ = 0;  // one bit per slot
+    Slot room_[kSlots];       // values are constructed in it when they are added
   };
   using PagePointer = std::conditional_t<kShared, std::shared_ptr<Page>, std::unique_ptr<Page>>;
   using Pages = std::vector<PagePointer>;
@@ -130,7 +130,7 @@ class IdTable {
       ++*this;
       return before;
     }
-    // Requires: it is not at the first value.
+    // Requires: the iterator is not at the first value.
     Iterator& operator--() {
       const std::uint32_t below = at_ == end_ ? 0 : (*at_)->used() & ((1U << static_cast<unsigned>(slot_)) - 1);
       if (below == 0) --at_;
@@ -148,7 +148,7 @@ class IdTable {
     friend class IdTable;
     friend class Iterator<true>;
     using At = const PagePointer*;
-    // At the first value of the page; past all where there is none.
+    // At the first value of the page; past the end if there is no page.
     Iterator(At at, At end) : at_(at), end_(end), slot_(at == end ? 0 : std::countr_zero((*at)->used())) {}
     Iterator(At at, At end, int slot) : at_(at), end_(end), slot_(slot) {}
     At at_ = nullptr;
@@ -199,7 +199,7 @@ class IdTable {
     return present(find(id))->second;
   }
   [[nodiscard]] const T& at(Id id) const { return present(find(id))->second; }
-  // The value to write to. Requires: the id is there.
+  // Returns the value for writing. Requires: the id is there.
   [[nodiscard]] T& edit(Id id) {
     const auto found = present(find(id));
     return own(static_cast<std::size_t>(found.at_ - first_page())).slot(found.slot_)->second;
@@ -209,7 +209,7 @@ class IdTable {
     return edit(id);
   }
 
-  // The first value whose id is not below, or above `id`.
+  // lower_bound: the first value whose id is not below `id`; upper_bound: the first whose id is above it.
   [[nodiscard]] const_iterator lower_bound(Id id) const {
     const std::uint64_t number = id.number() / kSlots;
     const std::size_t at = place_of(number);
@@ -223,7 +223,7 @@ class IdTable {
     return found != end() && found->first == id ? std::next(found) : found;
   }
 
-  // Nothing happens if the id is there.
+  // Has no effect if the id is there.
   template <class... Arguments>
   std::pair<iterator, bool> try_emplace(Id id, Arguments&&... arguments) {
     const std::uint64_t number = id.number() / kSlots;
@@ -245,7 +245,7 @@ class IdTable {
   }
   std::pair<iterator, bool> insert_or_assign(Id id, T value) {
     auto made = try_emplace(id, std::move(value));
-    // Where the id is new the value has been taken already, else it is untouched.
+    // If the id is new, `value` has been moved from; else it is untouched.
     if (!made.second) edit(id) = std::move(value);  // NOLINT(bugprone-use-after-move)
     return made;
   }
@@ -254,7 +254,7 @@ class IdTable {
     for (; first != last; ++first) try_emplace(first->first, first->second);
   }
 
-  // How many there were: none or one.
+  // Returns the number of erased values: zero or one.
   std::size_t erase(Id id) {
     const auto found = find(id);
     if (found == end()) return 0;
@@ -274,7 +274,8 @@ class IdTable {
     size_ = 0;
   }
 
-  // Calls on_id(id), ascending, for every id on a page that the two do not share: whatever differs is among them.
+  // Calls on_id(id), ascending, for every id on a page that the two tables do not share; these ids include all
+  // differences.
   template <class OnId>
   static void for_each_unshared(const IdTable& one, const IdTable& other, const OnId& on_id)
     requires(kShared)
@@ -300,7 +301,7 @@ class IdTable {
   [[nodiscard]] const PagePointer* first_page() const { return pages_.data(); }
   [[nodiscard]] const PagePointer* last_page() const { return pages_.data() + pages_.size(); }
 
-  // Of the page, or of the first one behind where it would be.
+  // The position of the page, or of the first page after the place where it would be.
   [[nodiscard]] std::size_t place_of(std::uint64_t number) const {
     return rising_place(pages_, number, [](const auto& page) { return page->number(); });
   }
@@ -325,17 +326,17 @@ class IdTable {
       for (const auto& page : other.pages_) pages_.push_back(std::make_unique<Page>(*page));
     }
   }
-  // The page to write to, which no other table shares from now on.
+  // The page for writing; no other table shares it afterwards.
   [[nodiscard]] Page& own(std::size_t at) {
     if constexpr (kShared) {
-      // Taking a share of it orders what follows behind a share that was dropped on another thread.
+      // Copying the pointer orders later writes after the release of a share by another thread.
       const PagePointer held = pages_[at];
       if (held.use_count() > 2) pages_[at] = std::make_shared<Page>(*held);
     }
     return *pages_[at];
   }
 
-  Pages pages_;  // by number; none is empty
+  Pages pages_;  // ordered by number; no page is empty
   std::size_t size_ = 0;
 };
 

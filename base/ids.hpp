@@ -1,5 +1,5 @@
-// Every id of the product. Numbers are handed out by the engine in the order of the journal,
-// so the same journal gives the same ids on every machine.
+// All id types. The engine assigns numbers in the order of the journal, so the same journal gives the same ids on every
+// machine.
 #pragma once
 
 #include <cstdint>

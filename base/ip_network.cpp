@@ -28,7 +28,7 @@ std::optional<int> prefix_of(const std::string& text, bool v4) {
   return v4 ? kMappedBits + bits : bits;
 }
 
-// With nothing but zeros behind the prefix.
+// Sets the bits after the prefix to zero.
 IpNetwork masked(IpNetwork network) {
   for (std::size_t byte = 0; byte < network.address.size(); ++byte) {
     const int kept = std::clamp(network.prefix - static_cast<int>(byte) * 8, 0, 8);

@@ -16,10 +16,10 @@ namespace {
 using nlohmann::json;
 
 const json kNull = nullptr;
-constexpr std::size_t kQuotedMax = 63;  // bytes of a key that an error repeats
-constexpr std::size_t kReadMax = 80;    // likewise of what was read last
+constexpr std::size_t kQuotedMax = 63;  // bytes of a key that an error message repeats
+constexpr std::size_t kReadMax = 80;    // likewise for the text read last
 
-// What the parser says, without its own name before it, and no more of the text than shows where that is.
+// The parser's message without its own name at the start, and with only as much of the text as shows the place.
 std::string in_plain_words(std::string_view said) {
   if (said.starts_with('[')) said.remove_prefix(std::min(said.size(), said.find("] ") + 2));
   const std::size_t quoted = std::min(said.size(), said.find('\''));
@@ -27,8 +27,8 @@ std::string in_plain_words(std::string_view said) {
   return std::string(said.substr(0, quoted)) + cut_to(said.substr(quoted), kReadMax) + "...";
 }
 
-// Builds the value of a parse as nlohmann::json's SAX interface tells it, and stops the parse at the first duplicate
-// key or exceeded limit. So nothing deeper than the limit is ever built: a value is destroyed by recursion.
+// Builds the value from the events of nlohmann::json's SAX interface, and stops at the first duplicate key or exceeded
+// limit. So nothing deeper than the limit is ever built: a value is destroyed by recursion.
 class Builder {
  public:
   explicit Builder(const JsonLimits& limits) : limits_(limits) {}
@@ -64,7 +64,7 @@ class Builder {
     problem_ = "the JSON is refused: " + problem;
     return false;
   }
-  // Values, names and ends count alike.
+  // Values, names and ends all count.
   bool counts() { return ++counted_ <= limits_.values_max || stop("more values than the limit"); }
   json* place(json value) {
     if (open_.empty()) return &(root_ = std::move(value));
@@ -92,8 +92,8 @@ class Builder {
 
   JsonLimits limits_;
   json root_;
-  std::vector<json*> open_;  // none is moved: an array with an open value gets no other
-  json* member_ = nullptr;   // of the innermost object, whose value comes next
+  std::vector<json*> open_;  // their addresses are stable: an array with an open value gets no other
+  json* member_ = nullptr;   // of the innermost object; its value comes next
   std::size_t counted_ = 0;
   std::string problem_;
 };
@@ -182,7 +182,7 @@ std::optional<std::string> nearest_word(std::string_view word, const std::vector
   std::size_t best_distance = 3;
   for (const auto& candidate : known) {
     const bool is_longer = !word.empty() && candidate.starts_with(word);
-    if (is_longer && candidate.size() == word.size() + 1) return candidate;  // its plural, say
+    if (is_longer && candidate.size() == word.size() + 1) return candidate;  // for example its plural
     if (is_longer && candidate[word.size()] == '_' && best_distance > 0) {
       best_distance = 0;
       best = candidate;
@@ -236,7 +236,7 @@ std::int64_t ObjectReader::integer(std::string_view name, std::int64_t fallback,
   const json* found = find(name);
   if (found == nullptr) return fallback;
   constexpr double kBeyond =
-      9'223'372'036'854'775'808.0;  // 2^63; the parser keeps what 64 bits do not hold as a double
+      9'223'372'036'854'775'808.0;  // 2^63; the parser stores numbers that exceed 64 bits as doubles
   const bool huge = found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX;
   if (huge || (found->is_number_float() && std::abs(found->get<double>()) >= kBeyond)) {
     fail(name, "OutOfRange",
@@ -309,7 +309,7 @@ void ObjectReader::finish() {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     const auto suggestion = nearest_word(name, asked_);
     std::string hint = suggestion ? "; did you mean \"" + *suggestion + "\"?" : "";
-    // YAML's {limit: 1,00} is a limit of 1, and a field "00" without a value.
+    // YAML reads {limit: 1,00} as a limit of 1 and a field "00" without a value.
     if (is_rest_of_number(name, value))
       hint = "; a comma ends a value within {}: write 1.00 for 1,00, and 1000 for 1,000";
     fail(name, "UnknownField", "is not a field here" + hint);

@@ -16,8 +16,8 @@ class Money {
   constexpr Money() = default;
   [[nodiscard]] static constexpr Money micros(std::int64_t n) { return Money(n); }
   [[nodiscard]] constexpr std::int64_t count_micros() const { return micros_; }
-  // The nearest number to the amount: by a division, which rounds once, 0.10 is 0.1 and not 0.09999999999999999. Sums
-  // and comparisons are of micros.
+  // The nearest double to the amount: a division rounds once, so 0.10 is 0.1 and not 0.09999999999999999. Sums and
+  // comparisons use micros.
   [[nodiscard]] constexpr double to_units() const { return static_cast<double>(micros_) / 1e6; }
 
   constexpr auto operator<=>(const Money&) const = default;
@@ -30,13 +30,14 @@ class Money {
   std::int64_t micros_ = 0;
 };
 
-// What `slots` slots cost over `held` at a price per slot and hour; rounded down to a millionth.
+// The cost of `slots` slots over `held` at a price per slot and hour; rounded down to a millionth.
 [[nodiscard]] Money cost_of(Money per_slot_hour, std::int64_t slots, Duration held);
 
 // "12.5" or "0.000001"; at most six decimals, not negative.
 [[nodiscard]] Result<Money> parse_money(std::string_view text);
 
-// The same of what a slot costs an hour: at most a million, so that what a pool costs in years can be counted.
+// As parse_money(), for the hourly price of a slot: at most a million, so that the cost of a pool over years can be
+// represented.
 [[nodiscard]] Result<Money> parse_price(std::string_view text);
 
 // A decimal number with two to six decimals: "12.50", "0.000125".

@@ -1,4 +1,4 @@
-// A text that is one number.
+// Parses a text that is exactly one number.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 namespace tidepool {
 
-// From its first letter to its last, without blanks or a plus; none: it is no such number, or one that does not fit.
+// The whole text must be the number, without blanks or a plus sign; none: it is not a number, or it does not fit.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   Number number{};

@@ -35,7 +35,7 @@ bool has_begun(const PriceEntry& entry, std::int64_t unix_us) {
   return !entry.from_us || *entry.from_us <= unix_us;
 }
 
-// The one that holds; the end if none does yet.
+// The entry that applies; the end if none applies yet.
 std::vector<PriceEntry>::const_iterator entry_at(const PriceRule& rule, std::int64_t unix_us) {
   auto holds = rule.entries.end();
   for (auto entry = rule.entries.begin(); entry != rule.entries.end() && has_begun(*entry, unix_us); ++entry) {
@@ -44,7 +44,7 @@ std::vector<PriceEntry>::const_iterator entry_at(const PriceRule& rule, std::int
   return holds;
 }
 
-// When one of its windows begins or ends next.
+// The next moment at which one of the entry's windows begins or ends.
 std::optional<std::int64_t> next_boundary(const PriceEntry& entry, std::int64_t unix_us) {
   std::optional<std::int64_t> first;
   const std::int64_t today = day_of(unix_us);
@@ -59,7 +59,7 @@ std::optional<std::int64_t> next_boundary(const PriceEntry& entry, std::int64_t 
   return first;
 }
 
-// While one entry holds, up to `end`: what a week brings, every other week does.
+// Within the time of one entry, up to `end`: every week repeats the same changes.
 std::optional<std::int64_t> change_within(const PriceRule& rule, const PriceEntry& entry, std::int64_t from,
                                           std::optional<std::int64_t> end, std::optional<Money> before) {
   const std::int64_t week_later = from + 8 * kDayMicros;
@@ -104,7 +104,7 @@ Status check_rule(const PriceRule& rule) {
   return ok_status();
 }
 
-// "22" or "22:30" in minutes.
+// "22" or "22:30" as minutes.
 std::optional<int> minutes_of(std::string_view text) {
   const auto number = [](std::string_view digits) {
     const auto value = parse_number<int>(digits);

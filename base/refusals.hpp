@@ -1,4 +1,4 @@
-// What is wrong with one thing that is checked in several ways, told together, so that all of it can be corrected at
+// Collects all errors of one thing that is checked in several ways, so that the user can correct them all at
 // once.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace tidepool {
 
 class Refusals {
  public:
-  // Nothing if it is in order, or has been refused in these words already.
+  // No effect if the status is ok or the same message has been added before.
   void add(const Status& status);
-  // The first error with what the others say after it, "...; also ...": as many as a person reads. Ok: none was added.
+  // The first error followed by the others, "...; also ...", up to a readable number. Ok: no error was added.
   [[nodiscard]] Status status() const;
 
  private:
-  std::set<std::string> known_;  // their messages
-  std::vector<Error> told_;      // the first of them
+  std::set<std::string> known_;  // messages of all errors
+  std::vector<Error> told_;      // the first of them, for the message
 };
 
 }  // namespace tidepool

@@ -1,5 +1,5 @@
-// Errors as values. A function that can fail returns Result<T> or Status; the caller cannot forget
-// to look, and the message is written for the person who must act.
+// Errors as values. A function that can fail returns Result<T> or Status; the caller cannot forget to check, and the
+// message is written for the person who must act.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace tidepool {
 enum class ErrorCode {
   kInvalidArgument,  // the input is wrong; the message says what to change
   kNotFound,         // no such job, node, policy, file
-  kConflict,         // right in itself, but not in the present state
-  kOutdated,         // what it was to change is not as it was read any more
-  kLastAdmin,        // without it there would be no administrator
-  kUnavailable,      // cannot be done now; trying again later may work
+  kConflict,         // valid in itself, but not in the present state
+  kOutdated,         // the object to change has been changed since it was read
+  kLastAdmin,        // the change would leave no administrator
+  kUnavailable,      // not possible now; a later retry may work
   kLimitExceeded,    // larger or more than a stated limit
   kIo,               // disk, socket or process failed
   kInternal,         // a bug; the message is for the developers

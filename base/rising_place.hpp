@@ -1,5 +1,5 @@
-// Where a number stands in an ascending list of pieces without duplicates: the words of an IdSet, the pages of an
-// IdTable. One step where no number between the first piece and the wanted one is missing, else a binary search.
+// The position of a number in an ascending list of pieces without duplicates: the words of an IdSet, the pages of an
+// IdTable. One step if no number between the first piece and the wanted one is missing, else a binary search.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,10 @@
 
 namespace tidepool {
 
-// Of the piece with that number, or of the first one behind where it would be; `number_of(piece)` is a piece's number.
-// Numbers rise by one at least, so a piece lies no farther from the first one than their numbers do.
-// Requires: the pieces are in ascending order of their numbers, and no two have the same.
+// Returns the position of the piece with that number, or of the first piece after the place where it would be;
+// `number_of(piece)` is a piece's number. Numbers rise by at least one, so a piece is at most as far from the first
+// piece as their numbers differ. Requires: the pieces are in ascending order of their numbers, and no two have the same
+// number.
 template <class Piece, class NumberOf>
 [[nodiscard]] std::size_t rising_place(const std::vector<Piece>& pieces, std::uint64_t number,
                                        const NumberOf& number_of) {

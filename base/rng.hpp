@@ -47,13 +47,13 @@ class Rng {
   // Exponential with the given mean, for arrival and failure times.
   double exponential(double mean) { return -mean * std::log1p(-uniform()); }
 
-  // Standard normal by Box and Muller's method; one draw of two is thrown away for simplicity.
+  // Standard normal by Box and Muller's method; discards one draw of two for simplicity.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log1p(-uniform()));
     return radius * std::cos(2.0 * 3.14159265358979323846 * uniform());
   }
 
-  // A generator of its own for a part, so that one part's draws do not shift another's.
+  // A separate generator for a part, so that its draws do not shift another part's.
   Rng fork() { return Rng(next()); }
 
   template <class Container>

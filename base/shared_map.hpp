@@ -1,9 +1,9 @@
-// A map whose copies share its pages of entries until one of them is written to (copy on write), as a SharedIdTable's
-// do, for keys that are no ids: a copy costs a pointer a page, which has 16 to 32 entries while none are erased, and a
-// write copies at most one page. Copies may be read and dropped on other threads.
+// A map whose copies share its pages of entries until one of them is written to (copy on write), like a SharedIdTable,
+// but for keys that are not ids. A copy costs a pointer per page, which has 16 to 32 entries while none are erased, and
+// a write copies at most one page. Copies may be read and dropped on other threads.
 //
-// Its iterators only read; what is to change is asked for by edit(). An iterator or a reference is valid until the map
-// is written to again, or copied and then written to.
+// Its iterators are read-only; edit() gives write access. An iterator or a reference is valid until the map is written
+// to, or copied and then written to.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class SharedMap {
   using value_type = std::pair<K, V>;
 
  private:
-  static constexpr std::size_t kMost = 32;  // of a page
+  static constexpr std::size_t kMost = 32;  // entries per page
   using Page = std::vector<value_type>;     // ascending, never empty
   using PagePointer = std::shared_ptr<Page>;
 
@@ -92,7 +92,7 @@ class SharedMap {
     return found->second;
   }
 
-  // The value to write to; null: there is none.
+  // The value for writing; null: there is none.
   [[nodiscard]] V* edit_if_there(const K& key) {
     const Place place = place_of(key);
     return place.has_it ? &own(place.page)[place.slot].second : nullptr;
@@ -103,7 +103,7 @@ class SharedMap {
     TP_CHECK(value != nullptr, "a key that is asked for is in its map");
     return *value;
   }
-  // Calls change(key, value) with each value to write to, ascending.
+  // Calls change(key, value) with write access to each value, ascending.
   template <class Change>
   void edit_all(Change change) {
     for (std::size_t page = 0; page < pages_.size(); ++page) {
@@ -115,7 +115,7 @@ class SharedMap {
     emplace(key, V());
     return edit(key);
   }
-  // Whether it was new; nothing happens if the key is there.
+  // Returns whether the key is new; no effect if it is there.
   bool emplace(K key, V value) {
     const Place place = place_of(key);
     if (place.has_it) return false;
@@ -128,7 +128,7 @@ class SharedMap {
   }
   void insert_or_assign(const K& key, V value) { (*this)[key] = std::move(value); }
 
-  // How many there were: none or one.
+  // Returns the number of erased entries: zero or one.
   std::size_t erase(const K& key) {
     const Place place = place_of(key);
     if (!place.has_it) return 0;
@@ -154,7 +154,7 @@ class SharedMap {
  private:
   struct Place {
     std::size_t page = 0;
-    std::size_t slot = 0;  // where it is, or belongs
+    std::size_t slot = 0;  // where the entry is, or would be
     bool has_it = false;
   };
   [[nodiscard]] Place place_of(const K& key) const {
@@ -169,14 +169,14 @@ class SharedMap {
             .slot = static_cast<std::size_t>(slot - page.begin()),
             .has_it = slot != page.end() && !(key < slot->first)};
   }
-  // The page to write to, which no other map shares from now on.
+  // The page for writing; no other map shares it afterwards.
   [[nodiscard]] Page& own(std::size_t at) {
-    // Taking a share of it orders what follows behind a share that was dropped on another thread.
+    // Copying the pointer orders later writes after the release of a share by another thread.
     const PagePointer held = pages_[at];
     if (held.use_count() > 2) pages_[at] = std::make_shared<Page>(*held);
     return *pages_[at];
   }
-  // Requires: the page is this map's own.
+  // Requires: no other map shares the page.
   void split(std::size_t at) {
     Page& lower = *pages_[at];
     const auto middle = lower.begin() + static_cast<std::ptrdiff_t>(lower.size() / 2);

@@ -1,4 +1,4 @@
-// A value that never changes, held once by all its copies. Equality is that of the values.
+// An immutable value that all its copies share. Equality compares the values.
 #pragma once
 
 #include <concepts>

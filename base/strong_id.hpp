@@ -1,5 +1,5 @@
-// Ids that cannot be mixed up: a job's number never compares with a worker's.
-// Each id prints as "<prefix>-<number>"; number 0 is "none" and is never handed out.
+// Id types that cannot be confused: the number of a job never compares with the number of a worker. Each id prints as
+// "<prefix>-<number>"; number 0 is "none" and is never assigned.
 #pragma once
 
 #include <compare>
@@ -24,7 +24,7 @@ class StrongId {
 
   [[nodiscard]] std::string text() const { return std::string(Tag::kPrefix) + "-" + std::to_string(number_); }
 
-  // The inverse of text(); anything else, including "<prefix>-0", is no id.
+  // The inverse of text(); any other text, including "<prefix>-0", is not an id.
   [[nodiscard]] static std::optional<StrongId> parse(std::string_view text) {
     const std::string_view prefix = Tag::kPrefix;
     if (!text.starts_with(prefix) || text.size() <= prefix.size() + 1 || text[prefix.size()] != '-') {

@@ -8,7 +8,7 @@
 namespace tidepool {
 namespace {
 
-// The digits of `text` from `at` on as a number of at most `most`.
+// The digits of `text` from `at` on, as a number of at most `most`.
 std::optional<int> number_in(std::string_view text, std::size_t at, std::size_t digits, int most) {
   int value = 0;
   for (const char c : text.substr(at, digits)) {
@@ -18,7 +18,7 @@ std::optional<int> number_in(std::string_view text, std::size_t at, std::size_t 
   return value <= most ? std::optional(value) : std::nullopt;
 }
 
-// ".120" -> 120000; what is finer than a microsecond is cut off.
+// ".120" -> 120000; digits beyond microseconds are cut off.
 std::optional<std::int64_t> micros_of_fraction(std::string_view text) {
   if (text.empty()) return 0;
   if (text.size() < 2 || text.front() != '.') return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<std::int64_t> micros_of(std::string_view text) {
   const auto day = parse_date(text.substr(0, 10));
   const auto hours = number_in(text, 11, 2, 23);
   const auto minutes = number_in(text, 14, 2, 59);
-  const auto seconds = number_in(text, 17, 2, 60);  // a leap second
+  const auto seconds = number_in(text, 17, 2, 60);  // 60: a leap second
   const auto fraction = micros_of_fraction(text.substr(kShape.size(), text.size() - kShape.size() - zone_size));
   if (!day.ok() || !hours || !minutes || !seconds || !fraction) return std::nullopt;
   const std::int64_t of_day = *hours * 3'600 + *minutes * 60 + *seconds;

@@ -1,4 +1,4 @@
-// Words of a command line that its program does not know, each as a sentence. Pure; for all programs alike.
+// Finds words of a command line that its program does not know; one sentence for each. Pure; used by all programs.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace tidepool {
 
-// Adds the long names of the options that a command takes to `known`. `App`: CLI::App, which this folder does not know.
+// Adds the long names of the options that a command accepts to `known`. `App` is CLI::App, on which this folder does
+// not depend.
 template <class App>
 void add_option_names(const App& app, std::vector<std::string>& known) {
   for (const auto* option : app.get_options()) {
@@ -14,8 +15,8 @@ void add_option_names(const App& app, std::vector<std::string>& known) {
   }
 }
 
-// `words` in their order, as they were given; `known`: options by their long names, "--slots". What stands behind an
-// option that is not known is taken for its value.
+// `words` in the order given; `known`: options by their long names, "--slots". The word after an unknown option is
+// treated as its value.
 [[nodiscard]] std::vector<std::string> unknown_options(const std::vector<std::string>& words,
                                                        const std::vector<std::string>& known);
 

@@ -7,13 +7,13 @@
 
 namespace tidepool {
 
-// The length of `text` without a UTF-8 sequence that is cut off at its end.
+// The length of `text` without an incomplete UTF-8 sequence at its end.
 [[nodiscard]] std::size_t whole_utf8_length(std::string_view text);
 
-// Its beginning, of at most so many bytes.
+// The beginning of `text`, at most `bytes_max` bytes.
 [[nodiscard]] std::string cut_to(std::string_view text, std::size_t bytes_max);
 
-// The same for people: "…" stands for the rest. Requires room for it, 3 bytes.
+// The same for people: "…" replaces the rest. Requires: bytes_max is at least its 3 bytes.
 [[nodiscard]] std::string shortened_to(std::string_view text, std::size_t bytes_max);
 
 }  // namespace tidepool

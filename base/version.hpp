@@ -1,4 +1,4 @@
-// The version of the programs, which --version prints. CMakeLists.txt says the same, and configuring checks it.
+// The version of the programs, which --version prints. CMakeLists.txt has the same version; configuring checks that.
 #pragma once
 
 namespace tidepool {

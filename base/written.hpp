@@ -1,5 +1,5 @@
-// A value as the API and the files of users write it: durations and amounts of money as texts, null where there is
-// none. What has been written so is read back by the readers of files as the same value.
+// A value as the API and users' files write it: durations and amounts of money as texts, null for none. The readers of
+// files read the text back as the same value.
 #pragma once
 
 #include <optional>

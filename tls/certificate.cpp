@@ -19,7 +19,7 @@ bool is_address(const std::string& name) {
   return inet_pton(AF_INET, name.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, name.c_str(), bytes.data()) == 1;
 }
 
-// Letters, digits, dots and hyphens: what else stood in a name would be read as syntax of the extension.
+// Letters, digits, dots and hyphens: any other character in a name would be read as syntax of the extension.
 bool is_host_name(const std::string& name) {
   return !name.empty() && name.size() <= 253 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';

@@ -22,7 +22,7 @@ using Checks = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
 constexpr int kCurveNameMax = 64;
 
-// Of the key in the form in which certificates carry it.
+// The fingerprint of the key in the form used in certificates.
 Result<std::string> fingerprint_of_key(const EVP_PKEY& key) {
   unsigned char* bytes = nullptr;
   const int size = i2d_PUBKEY(&key, &bytes);
@@ -73,7 +73,7 @@ Result<Client> client_of(const X509& certificate) {
   return Client{.name = name_in(certificate), .key = *std::move(fingerprint), .validity = *validity};
 }
 
-// A chain is held against the clock from its root on.
+// A chain's validity times are checked from its root on.
 std::string explain_end(const X509_STORE_CTX& checks, const X509& shown) {
   if (X509_STORE_CTX_get_error_depth(&checks) > 0) return "the authority that has signed it has expired";
   const auto validity = validity_of(shown);

@@ -14,15 +14,16 @@
 namespace tidepool::tls {
 namespace {
 
-// Both ways; the handshake of a client that never reads must not wait for tickets that nothing here uses.
+// For both sides. No session tickets: the handshake of a client that never reads must not wait for tickets that nothing
+// uses.
 bool only_tls_13(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   return SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1;
 }
 
-// Trusts the authorities with these fingerprints among what the server has shown, and nothing else; then all checks of
-// signature, time, use and name are OpenSSL's own.
+// Trusts only those authorities presented by the server that have these fingerprints; OpenSSL then makes all checks of
+// signature, time, use and name.
 int verify_by_fingerprint(X509_STORE_CTX* checks, void* expected) {
   const auto& known = *static_cast<const std::vector<std::string>*>(expected);
   STACK_OF(X509)* shown = X509_STORE_CTX_get0_untrusted(checks);
@@ -39,7 +40,7 @@ int verify_by_fingerprint(X509_STORE_CTX* checks, void* expected) {
   return good;
 }
 
-// Trust is decided behind the handshake (server_context_asking).
+// Trust is decided after the handshake (server_context_asking).
 int verify_later(X509_STORE_CTX* /*checks*/, void* /*unused*/) {
   return 1;
 }
@@ -49,7 +50,7 @@ struct Loaded {
   KeyHandle key;
 };
 
-// What the handshakes of one server context show.
+// The identity that the handshakes of one server context present.
 class Shown {
  public:
   void put(std::shared_ptr<const Loaded> loaded) {
@@ -87,7 +88,7 @@ int show_newest(SSL* session, void* shown) {
   return 1;
 }
 
-// What a client shows, which never changes.
+// The identity that a client presents, which never changes.
 Status show(SSL_CTX* context, const Identity& identity) {
   const auto loaded = load(identity);
   if (!loaded.ok()) return loaded.error();
@@ -104,7 +105,7 @@ Status show(SSL_CTX* context, const Identity& identity) {
 }  // namespace
 
 Result<Context> server_context(const Identity& identity) {
-  // Outlives the context: its last user frees it behind the context.
+  // Outlives the context: the deleter releases it after the context.
   const auto shown = std::make_shared<Shown>();
   const Context context(SSL_CTX_new(TLS_server_method()), [shown](SSL_CTX* made) { SSL_CTX_free(made); });
   if (context == nullptr || !only_tls_13(context.get())) return io_error("TLS cannot be used: " + newest_complaint());
@@ -130,7 +131,7 @@ Result<Context> server_context_asking(const Identity& identity) {
 }
 
 Result<Context> client_context(const Trust& trust, const Identity* own) {
-  // Outlives the context: its last user frees it behind the context.
+  // Outlives the context: the deleter releases it after the context.
   const auto known = std::make_shared<std::vector<std::string>>(trust.fingerprints);
   const Context context(SSL_CTX_new(TLS_client_method()), [known](SSL_CTX* made) { SSL_CTX_free(made); });
   if (context == nullptr || !only_tls_13(context.get())) return io_error("TLS cannot be used: " + newest_complaint());

@@ -1,5 +1,5 @@
-// What a side brings to every handshake. TLS 1.3 only: no older version, no renegotiation, no compression. A context is
-// shared by all links of a listener or a client and never changes, but for the identity that a server shows.
+// The TLS settings of one side. TLS 1.3 only: no older version, no renegotiation, no compression. A context is shared
+// by all links of a listener or a client and never changes, except for the identity that a server presents.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@ namespace tidepool::tls {
 
 using Context = std::shared_ptr<SSL_CTX>;  // null: the link is plain
 
-// Shows `identity` with its whole chain, the authority included: a client that knows only its fingerprint needs it.
+// Presents `identity` with its whole chain, including the authority: a client that knows only its fingerprint needs it.
 [[nodiscard]] Result<Context> server_context(const Identity& identity);
-// The same, and asks the client for a certificate. One without is let through, and of what is shown the handshake
-// proves no more than that the client has its key: a server must hold Stream::peer_certificate() against its
-// authority (check_client), so that it can tell the client in words what is wrong.
+// The same, and requests a certificate from the client. A client without one is accepted, and the handshake proves only
+// that the client has the key of the certificate it presents: the server must check Stream::peer_certificate() against
+// its authority (check_client), so that it can send the client a readable reason.
 [[nodiscard]] Result<Context> server_context_asking(const Identity& identity);
-// Shows this identity from the next handshake on; links that are open stay. If it cannot be shown, the one before
-// stays. Thread-safe.
+// Presents this identity in later handshakes; open links continue. If the identity cannot be used, the previous one
+// stays in effect. Thread-safe.
 [[nodiscard]] Status show_from_now_on(const Context& server, const Identity& identity);
 
-// By what a client knows the daemon: exactly one of the two.
+// How a client verifies the daemon: exactly one of the two is set.
 struct Trust {
   std::string authorities;  // PEM
-  // Of authorities, one of which the daemon must show and have its certificate from.
+  // Of authorities; the daemon must present one of them, and a certificate issued by it.
   std::vector<std::string> fingerprints;
 };
-// `own` is what the client shows a server that asks; null = nothing.
+// `own` is the identity that the client presents to a server that requests one; null = none.
 [[nodiscard]] Result<Context> client_context(const Trust& trust, const Identity* own = nullptr);
 
 }  // namespace tidepool::tls

@@ -31,7 +31,7 @@ SSL* new_session(const Context& context) {
 void expect_host(SSL* session, const std::string& host) {
   X509_VERIFY_PARAM* expected = SSL_get0_param(session);
   if (X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1) return;
-  ERR_clear_error();  // no address, so a name
+  ERR_clear_error();  // it is not an address, so it is a name
   SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   TP_CHECK(SSL_set1_host(session, host.c_str()) == 1 && SSL_set_tlsext_host_name(session, host.c_str()) == 1,
            "a name fits into a session");

@@ -35,14 +35,14 @@ Result<std::vector<CertificateHandle>> read_certificates(const std::string& pem)
   const Memory memory = reader_of(pem);
   std::vector<CertificateHandle> found;
   while (X509* one = PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr)) found.emplace_back(one);
-  const std::string why = newest_complaint();  // "no start line" behind the last one
+  const std::string why = newest_complaint();  // "no start line" after the last one
   if (found.empty()) return invalid_argument("there is no PEM certificate in it: " + why);
   return found;
 }
 
 Result<KeyHandle> read_key(const std::string& pem) {
   const Memory memory = reader_of(pem);
-  // The empty password keeps OpenSSL from asking a terminal for one.
+  // The empty password prevents OpenSSL from asking for one on a terminal.
   KeyHandle key(PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, const_cast<char*>("")));
   if (key == nullptr) return invalid_argument("there is no PEM key without a password in it: " + newest_complaint());
   return key;

@@ -1,4 +1,4 @@
-// What certificates of servers and of clients have in common: an unsigned certificate, its extensions, a signature.
+// Common to certificates of servers and of clients: an unsigned certificate, its extensions, a signature.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tidepool::tls {
 
 struct Party {
   std::string name;
-  const X509* issuer = nullptr;  // none: it signs itself
+  const X509* issuer = nullptr;  // null: it signs itself
   Validity validity;
 };
 struct Extension {
@@ -20,13 +20,13 @@ struct Extension {
   std::string value;
 };
 
-// OpenSSL's newest complaint as the reason.
+// An error with OpenSSL's newest error message as the reason.
 [[nodiscard]] Error cannot_make(const std::string& what);
 
 [[nodiscard]] Result<CertificateHandle> unsigned_certificate(const Party& party, EVP_PKEY& key);
 [[nodiscard]] bool add_extensions(X509& certificate, const X509* issuer, const std::vector<Extension>& extensions);
 
-// Of the first certificate of a PEM text and of its times.
+// The validity period of `certificate`.
 [[nodiscard]] Result<Validity> validity_of(const X509& certificate);
 
 }  // namespace tidepool::tls

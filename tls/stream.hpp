@@ -1,5 +1,5 @@
-// A byte stream that is plain or secured by TLS, so that what speaks over it is written once. It may be moved as long
-// as nothing is under way on it. One read and one write may be under way at a time, on one thread.
+// A byte stream that is plain or secured by TLS, so that the protocols on top of it are written once. It may be moved
+// only while no operation on it is pending. One read and one write may be pending simultaneously, on one thread.
 #pragma once
 
 #include <boost/asio/ssl/stream.hpp>
@@ -32,7 +32,7 @@ class Stream {
   [[nodiscard]] Next& next_layer() { return *next_; }
   [[nodiscard]] bool secured() const { return tls_ != nullptr; }
 
-  // Requires: secured(). The client's side proves the server to be `host`.
+  // Requires: secured(). On the client's side the server must prove that it is `host`.
   template <class Handler>
   void async_serve(Handler&& done) {
     tls_->async_handshake(boost::asio::ssl::stream_base::server, std::forward<Handler>(done));
@@ -42,12 +42,12 @@ class Stream {
     expect_host(tls_->native_handle(), host);
     tls_->async_handshake(boost::asio::ssl::stream_base::client, std::forward<Handler>(done));
   }
-  // Tells the other side that no more comes, and waits until it has answered or closed.
+  // Announces the end of the data to the other side, and waits until it has answered or closed.
   template <class Handler>
   void async_shutdown(Handler&& done) {
     tls_->async_shutdown(std::forward<Handler>(done));
   }
-  // After the handshake, as PEM; empty = the other side has shown none, or the link is plain.
+  // After the handshake, as PEM; empty = the other side presented none, or the link is plain.
   [[nodiscard]] std::string peer_certificate() { return secured() ? tls::peer_certificate(tls_->native_handle()) : ""; }
   [[nodiscard]] std::string explain(const boost::system::error_code& error) {
     return explain_handshake(error, tls_->native_handle());

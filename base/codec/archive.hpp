@@ -1,7 +1,7 @@
-// The one codec of journal, snapshots and worker protocol. One description of a struct's fields serves both directions:
-// fields(archive, value) names each field once, a Writer puts them into JSON and a Reader takes them out. What is
-// written is therefore what is read; a field too many or too few is an error. A third argument is the form that a value
-// has in JSON, such as a range: archive("step", m.step, codec::Range{0, 100}).
+// The one codec for the journal, snapshots and the worker protocol. One description of a struct's fields serves both
+// directions: fields(archive, value) names each field once, a Writer puts the fields into JSON and a Reader reads them.
+// So what is written is what is read; a missing or an additional field is an error. A third argument is the form of a
+// value in JSON, such as a range: archive("step", m.step, codec::Range{0, 100}).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace tidepool::codec {
 
-// What append_as_row() (text_writer.hpp) has written of a T, into a blank one.
+// Decodes what append_as_row() (text_writer.hpp) wrote for a T into a blank T.
 template <class T>
 Status decode_sparse(const nlohmann::json& in, const std::string& where, T& value) {
   if constexpr (Described<T>) {

@@ -1,4 +1,4 @@
-// Enums are written as texts: those of an enum are told by an overload of names_of(E) in its namespace.
+// Enums are written as texts: an overload of names_of(E) in the enum's namespace defines them.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ struct EnumName {
   E value;
   const char* name;
 };
-// None: a value that has no name, which is written as null.
+// None: the value has no name and is written as null.
 template <class E>
 std::optional<const char*> enum_name(E value) {
   for (const auto& entry : names_of(value)) {

@@ -1,5 +1,5 @@
-// Forms that a value can have in JSON. A form has decode(in, where, value), and encode(value) if the value is not
-// written as it is without a form; a list or an optional of such values has it for each.
+// Forms that a value can have in JSON. A form has decode(in, where, value), and encode(value) if the value is written
+// differently than without a form. For a list or an optional the form applies to each element.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace tidepool::codec {
 
-// Whole numbers from low to high, which the type of the value can hold.
+// Whole numbers from low to high; the type of the value must be able to represent both.
 struct Range {
   std::int64_t low;
   std::int64_t high;
@@ -34,7 +34,7 @@ struct Range {
   }
 };
 
-// Numbers from low to high. What is not finite is written as null.
+// Numbers from low to high. Values that are not finite are written as null.
 struct Between {
   double low;
   double high;
@@ -49,7 +49,7 @@ struct Between {
   }
 };
 
-// An id that is one, never none.
+// An id that must be present, never none.
 struct Given {
   template <class Tag>
   [[nodiscard]] static Status decode(const nlohmann::json& in, const std::string& where, StrongId<Tag>& id) {
@@ -57,7 +57,7 @@ struct Given {
   }
 };
 
-// Each element of a list has the form.
+// For a list, the form applies to each element.
 template <class T, class Form>
 nlohmann::json encode_as(const std::optional<T>& value, const Form& form);
 template <class T, class Form>

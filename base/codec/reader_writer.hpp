@@ -1,4 +1,4 @@
-// What fields() is called with: a Writer, a Reader, or Names. Their members are in archive.hpp.
+// The archives that fields() is called with: Writer, Reader and Names. Their members are defined in archive.hpp.
 #pragma once
 
 #include <concepts>
@@ -16,23 +16,23 @@
 
 namespace tidepool::codec {
 
-// fields(archive, Like<X> auto& value) takes a const X to write and an X to read.
+// fields(archive, Like<X> auto& value) accepts a const X for writing and an X for reading.
 template <class T, class U>
 concept Like = std::same_as<std::remove_const_t<T>, U>;
 
-// What archives that only look at a value have alike; each has operator() of (name, value) and of (name, value, form).
+// Common part of archives that only read a value; each has operator() for (name, value) and for (name, value, form).
 template <class Archive>
 class FieldsOut {
  public:
-  // One that may be left out or null, and then is none, 0, or for fractions not a number.
+  // A field that may be missing or null, and is then none, 0, or NaN for floating point.
   void optional(const char* name, const auto& value, const auto& form) { archive()(name, value, form); }
-  // The same, but left out if there is none.
+  // The same, but left out if there is no value.
   template <class T>
   void if_any(const char* name, const std::optional<T>& value, const auto& form) {
     if (value) archive()(name, *value, form);
   }
   void constant(const char* name, int value) { archive()(name, value); }
-  // What must hold of fields together.
+  // A condition that several fields must satisfy together.
   void check(bool, const char*, const char*) {}
 
  private:
@@ -44,7 +44,7 @@ class FieldsOut {
 class Writer : public FieldsOut<Writer> {
  public:
   explicit Writer(nlohmann::json& out) : out_(out) {}
-  // The name of the struct among the alternatives of its variant.
+  // The struct's name among the alternatives of its variant.
   void type(const char* name) { out_["type"] = name; }
   template <class T>
   void operator()(const char* name, const T& value);
@@ -57,7 +57,7 @@ class Writer : public FieldsOut<Writer> {
 
 class Reader {
  public:
-  // `where` is a JSON pointer for messages. Sparse: a field that is not there stays as it is.
+  // `where` is a JSON pointer for messages. Sparse: a missing field keeps its value.
   Reader(const nlohmann::json& in, std::string where, bool sparse = false)
       : in_(in), where_(std::move(where)), sparse_(sparse) {
     if (!in_.is_object()) fail("", "must be an object");
@@ -81,13 +81,13 @@ class Reader {
   void fail(const std::string& field, const std::string& what) {
     if (!error_) error_ = invalid_argument(where_ + (field.empty() ? "" : "/" + field) + " " + what);
   }
-  // After all fields have been asked for: whether there is another one.
+  // Call after all fields have been read: whether there is another one.
   [[nodiscard]] bool has_unknown() const { return !error_ && in_.size() != asked_; }
   void refuse_unknown(const std::vector<std::string>& known);
   [[nodiscard]] Status finish() const { return error_ ? Status(*error_) : ok_status(); }
 
  private:
-  // The field, which counts as asked for; null: there is none, or an error before it.
+  // Returns the field and counts it as read; null: there is none, or there was an error before.
   [[nodiscard]] const nlohmann::json* take(const char* name);
   void keep(const Status& status) {
     if (!status) error_ = status.error();
@@ -101,7 +101,7 @@ class Reader {
   std::optional<Error> error_;
 };
 
-// What a struct is called, and its fields.
+// The name of a struct and the names of its fields.
 class Names : public FieldsOut<Names> {
  public:
   void type(const char* name) {
@@ -109,7 +109,7 @@ class Names : public FieldsOut<Names> {
     fields_.emplace_back("type");
   }
   void operator()(const char* name, const auto&...) { fields_.emplace_back(name); }
-  // Those that a blank value leaves out, too.
+  // Includes fields that a blank value leaves out.
   void if_any(const char* name, const auto&...) { fields_.emplace_back(name); }
 
   [[nodiscard]] const std::string& type() const { return type_; }

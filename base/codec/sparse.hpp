@@ -1,4 +1,4 @@
-// Stored structs leave out the fields that say what a blank one says (text_writer.hpp); here they are whole again.
+// Stored structs omit the fields that equal those of a blank struct (text_writer.hpp); this completes them again.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace tidepool::codec {
 
-// Fields that the blank does not have are kept: the decoder refuses them.
+// Keeps fields that the blank does not have: the decoder refuses them.
 inline void fill_in(nlohmann::json& value, const nlohmann::json& blank) {
   for (auto usual = blank.begin(); usual != blank.end(); ++usual) {
     const auto [field, is_missing] = value.emplace(usual.key(), *usual);

@@ -1,4 +1,4 @@
-// Structs with fields() as JSON and back, and variants of those that have a type.
+// Structs with fields() to JSON and back, and variants of such structs that have a type.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, T& value
 template <class T>
 struct Kinds;
 
-// The names of those that T may be: its own, or those of its alternatives.
+// The type names that T may have: its own, or those of its alternatives.
 template <class T>
 const std::vector<std::string>& kinds_of() {
   static const std::vector<std::string> kinds = Kinds<T>::list();
@@ -99,7 +99,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::var
                           (meant ? "; did you mean \"" + *meant + "\"?" : ""));
 }
 
-// What all overloads of encode_value() and decode_value() are reached by.
+// The entry points of all overloads of encode_value() and decode_value().
 template <class T>
 nlohmann::json encode(const T& value) {
   return encode_value(value);

@@ -20,19 +20,19 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// As the JSON library writes it, so that both ways give the same bytes.
+// Formats like the JSON library, so that both ways give the same bytes.
 void append_number(std::string& out, double value) {
   if (!std::isfinite(value)) {
     out += canonical_json(encode_value(value));
     return;
   }
-  constexpr double kPlainMost = 1e9;  // whole numbers below are all digits
+  constexpr double kPlainMost = 1e9;  // whole numbers below are written with all digits
   if (std::abs(value) < kPlainMost && value == std::trunc(value) && !(value == 0 && std::signbit(value))) {
     append_whole(out, static_cast<std::int64_t>(value));
     out += ".0";
     return;
   }
-  std::array<char, 64> digits;  // NOLINT: to_chars sets what is read
+  std::array<char, 64> digits;  // NOLINT: to_chars sets the part that is read
   out.append(digits.data(), nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value));
 }
 

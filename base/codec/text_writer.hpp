@@ -1,7 +1,7 @@
-// Described values as canonical JSON text without a tree between: fields(archive, value) appends each field, and an
-// object's fields are put in the order of their names when it is whole. The text is that of canonical_json(encode(v)).
-// With a blank value the fields that say what the blank one says are left out, lists as a whole. O(length of the text),
-// but for types that encode themselves as JSON.
+// Writes described values as canonical JSON text without building a tree: fields(archive, value) appends each field,
+// and finish() puts an object's fields in the order of their names. The text equals canonical_json(encode(v)). With a
+// blank value, fields whose text equals the blank's are left out, lists as a whole. O(length of the text), except for
+// types that encode themselves as JSON.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 
 namespace tidepool::codec {
 
-// What a blank value writes, by field in the order of its description.
+// The text of a blank value, by field in the order of its description.
 struct BlankText {
   std::string text;
   std::vector<BlankText> fields;  // of a described value; else empty
@@ -35,7 +35,7 @@ struct BlankText {
 
 template <class T>
 void append(std::string& out, const T& value);
-// False: the value says what the blank one says, and nothing was appended.
+// False: the value equals the blank one, and nothing was appended.
 template <class T>
 bool append_sparse(std::string& out, const T& value, const BlankText& blank);
 
@@ -45,7 +45,7 @@ void append_number(std::string& out, double value);
 template <class T, class Form>
 void append_as(std::string& out, const T& value, const Form& form);
 
-// One object.
+// Writes one object.
 class TextWriter : public FieldsOut<TextWriter> {
  public:
   explicit TextWriter(std::string& out, const BlankText* blank = nullptr)
@@ -69,7 +69,7 @@ class TextWriter : public FieldsOut<TextWriter> {
     write(out_);
     end_field(name);
   }
-  // As a Writer has it (reader_writer.hpp).
+  // As Writer::type (reader_writer.hpp).
   void type(const char* name) {
     with("type", [&](std::string& out) { append_quoted(out, name); });
   }
@@ -77,16 +77,16 @@ class TextWriter : public FieldsOut<TextWriter> {
   void operator()(const char* name, const T& value, const Form& form) {
     with(name, [&](std::string& out) { append_as(out, value, form); });
   }
-  // From now on every field is written, whatever the blank says.
+  // Writes every later field, even if it equals the blank's.
   void write_all() { blank_ = nullptr; }
   [[nodiscard]] bool is_empty() const { return fields_ == 0; }
-  // Once, after all fields.
+  // Call once, after all fields.
   void finish();
 
  private:
   struct Field {
     const char* name;
-    std::size_t begin;  // of ,"name":value
+    std::size_t begin;  // start of ,"name":value
     std::size_t end;
   };
   static constexpr std::size_t kFieldsMost = 128;
@@ -99,11 +99,11 @@ class TextWriter : public FieldsOut<TextWriter> {
   std::size_t begin_;
   std::size_t field_begin_ = 0;
   std::size_t asked_ = 0;
-  std::array<Field, kFieldsMost> list_;  // NOLINT: the first fields_ are set
+  std::array<Field, kFieldsMost> list_;  // NOLINT: the first fields_ entries are set
   std::size_t fields_ = 0;
 };
 
-// Collects what the fields of a blank value write.
+// Collects the texts of a blank value's fields.
 class BlankWriter {
  public:
   explicit BlankWriter(std::vector<BlankText>& out) : out_(out) {}
@@ -151,7 +151,7 @@ concept Micros = std::same_as<T, Instant> || std::same_as<T, Duration>;
 template <class T>
 concept TextDescribed = requires(TextWriter& writer, const T& value) { fields(writer, value); };
 
-// Elements that append(element) writes, between brackets or braces.
+// Appends the elements through append(element), between brackets or braces.
 template <class List, class Append>
 void append_all(std::string& out, const List& list, const char* around, Append append) {
   out += around[0];
@@ -163,7 +163,7 @@ void append_all(std::string& out, const List& list, const char* around, Append a
   out += around[1];
 }
 
-// What an optional or a list holds, by append_one(held).
+// Appends the contents of an optional or a list through append_one(held).
 template <class T, class Append>
 void append_each(std::string& out, const std::optional<T>& value, Append append_one) {
   if (value) {
@@ -179,7 +179,7 @@ void append_each(std::string& out, const std::vector<T>& values, Append append_o
 template <class T>
 concept Holder = IsOptional<T>::value || IsList<T>::value;
 
-// With names as keys an object, else a list of pairs.
+// An object if the keys are names, else a list of pairs.
 template <class Map>
 void append_map(std::string& out, const Map& values) {
   constexpr bool kIsObject = std::same_as<typename Map::key_type, std::string>;
@@ -194,7 +194,7 @@ void append_map(std::string& out, const Map& values) {
 
 template <Whole N>
 void append_whole(std::string& out, N value) {
-  std::array<char, 24> digits;  // NOLINT: to_chars sets what is read
+  std::array<char, 24> digits;  // NOLINT: to_chars sets the part that is read
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   out.append(digits.data(), end);
 }
@@ -292,7 +292,7 @@ void BlankWriter::operator()(const char*, const T& value) {
   out_.push_back(blank_text(value));
 }
 
-// Against a T{}, as rows of the journal and of the state are written.
+// Compares with a T{}, as for rows of the journal and of the state.
 template <class T>
 void append_as_row(std::string& out, const T& value) {
   static const BlankText blank = blank_text(T{});

@@ -1,5 +1,5 @@
-// Why workers that began from an older state, or anew, did not use a saved one that they had found. The worker protocol
-// and the journal have the same texts for it.
+// Why workers that started from an older state, or from scratch, did not use a saved state that they had found. The
+// worker protocol and the journal use the same texts.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace tidepool {
 
-// In this order the ranks of a job tell each other, by number.
+// Ranks of a job send each other these values by number, in this order.
 enum class UnusedWhy {
   kDamaged,      // its length, format or a checksum is wrong, or a part of it cannot be read
-  kOtherLayout,  // it is of another program, of another version of it or of other data
-  kUnreadable,   // its file could not be opened, or what it holds not be loaded
+  kOtherLayout,  // it belongs to another program, another version of the program or other data
+  kUnreadable,   // its file could not be opened, or its contents could not be loaded
 };
 
 inline auto names_of(UnusedWhy) {

@@ -1,4 +1,4 @@
-// Values as JSON and back: texts, numbers, ids, times, enums, containers.
+// Values to JSON and back: texts, numbers, ids, times, enums, containers.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ template <std::integral N>
 nlohmann::json encode_value(N value) {
   return value;
 }
-// JSON has no infinities, and a diverging loss must not make the journal unreadable.
+// JSON has no infinities or NaN, and a diverging loss must not make the journal unreadable.
 inline nlohmann::json encode_value(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -165,7 +165,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::vec
   return ok_status();
 }
 
-// A map with keys of its own is a list of pairs, so that keys stay numbers.
+// A map whose keys are not names is a list of pairs, so that keys stay numbers.
 template <class K, class V>
 nlohmann::json encode_value(const std::map<K, V>& values) {
   auto out = nlohmann::json::array();
@@ -187,7 +187,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::map
   return ok_status();
 }
 
-// One with names as keys is an object.
+// A map with names as keys is an object.
 template <class V>
 nlohmann::json encode_value(const std::map<std::string, V>& values) {
   auto out = nlohmann::json::object();

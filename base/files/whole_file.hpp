@@ -1,7 +1,7 @@
-// The text of a file that is read whole: a certificate, a token, a record of the agent.
+// Reads a whole text file: a certificate, a token, a record of the agent.
 //
-// Rule: an error names the file and the reason, "cannot read /etc/ca.pem: No such file or directory"; what to do about
-// it is for the caller to add.
+// Rule: an error names the file and the reason, "cannot read /etc/ca.pem: No such file or directory"; the caller adds
+// what to do about it.
 #pragma once
 
 #include <string>

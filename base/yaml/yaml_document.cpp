@@ -31,7 +31,7 @@ std::optional<json> integer_of(std::string_view digits, int base) {
   return json(number);
 }
 
-// YAML 1.2.2 section 10.3.2, "Core schema: tag resolution". Nothing = a text.
+// YAML 1.2.2 section 10.3.2, "Core schema: tag resolution". Nothing: the value is a text.
 std::optional<json> resolve_plain(const std::string& text) {
   static const std::set<std::string> nulls = {"", "~", "null", "Null", "NULL"};
   static const std::set<std::string> trues = {"true", "True", "TRUE"};
@@ -58,7 +58,7 @@ bool is_not_finite_word(std::string_view text) {
   return words.contains(text);
 }
 
-// Walks a yaml-cpp node; throws Located at the first thing that JSON cannot say.
+// Walks a yaml-cpp node; throws Located at the first thing that JSON cannot represent.
 class Converter {
  public:
   Converter(FieldLines& lines, const YamlLimits& limits) : lines_(lines), limits_(limits) {}
@@ -105,7 +105,7 @@ class Converter {
   static json convert_scalar(const YAML::Node& node, int line) {
     const std::string& text = node.Scalar();
     const std::string& tag = node.Tag();
-    if (tag == "!" || tag == "tag:yaml.org,2002:str") return text;  // "!" is yaml-cpp's mark of quotes
+    if (tag == "!" || tag == "tag:yaml.org,2002:str") return text;  // "!" is yaml-cpp's tag for quoted texts
     if (!tag.empty() && tag != "?" && !tag.starts_with("tag:yaml.org,2002:")) {
       throw Located{line, "the tag " + tag + " has no meaning here; remove it"};
     }
@@ -123,7 +123,7 @@ class Converter {
   std::size_t values_ = 0;
 };
 
-// Whether the line, counted from 1, begins with a tab, or with blanks and one.
+// Whether the line, counted from 1, begins with a tab, or with blanks followed by a tab.
 bool is_indented_by_tab(std::string_view text, int line) {
   for (int at = 1; at < line; ++at) {
     const std::size_t end = text.find('\n');
@@ -134,7 +134,7 @@ bool is_indented_by_tab(std::string_view text, int line) {
   return begin != std::string_view::npos && text[begin] == '\t';
 }
 
-// The reader names what it has made of a line that a tab indents: an "illegal" value or entry, or the tab itself.
+// The parser's error names what it made of a line indented by a tab: an "illegal" value or entry, or the tab itself.
 std::string not_yaml(const std::string& text, const YAML::Exception& error) {
   const int line = error.mark.is_null() ? 0 : error.mark.line + 1;
   const bool is_of_tab = error.msg.starts_with("illegal ") && is_indented_by_tab(text, line);
@@ -157,7 +157,7 @@ Result<json> parse_yaml(const std::string& text, FieldLines& lines, const YamlLi
   }
 }
 
-// Of json or ordered_json.
+// For json or ordered_json.
 template <class Json>
 void emit(YAML::Emitter& out, const Json& value) {
   switch (value.type()) {
@@ -181,11 +181,11 @@ void emit(YAML::Emitter& out, const Json& value) {
       break;
     }
     case Json::value_t::null: out << YAML::Null; break;
-    default: out << value.dump();  // JSON's booleans and numbers are YAML's
+    default: out << value.dump();  // JSON's booleans and numbers are valid YAML
   }
 }
 
-// How many bytes the character has that begins here (RFC 3629); 0: it is none.
+// Number of bytes of the character that begins here (RFC 3629); 0: not a character.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto goes_on = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
@@ -193,7 +193,7 @@ std::size_t utf8_length(std::string_view text) {
   const unsigned second = byte(1);
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return goes_on(1) ? 2 : 0;
-  // Neither longer than need be, nor a surrogate, nor beyond U+10FFFF.
+  // Refuses overlong forms, surrogates and numbers above U+10FFFF.
   if (first >= 0xe0 && first <= 0xef) {
     const bool is_one = (first != 0xe0 || second >= 0xa0) && (first != 0xed || second <= 0x9f);
     return is_one && goes_on(1) && goes_on(2) ? 3 : 0;
@@ -203,7 +203,7 @@ std::size_t utf8_length(std::string_view text) {
   return is_one && goes_on(1) && goes_on(2) && goes_on(3) ? 4 : 0;
 }
 
-// YAML's reader takes any bytes, and JSON has no word for those that are no characters.
+// YAML's parser accepts any bytes, but JSON cannot represent bytes that are not characters.
 Status check_utf8(std::string_view text) {
   int line = 1;
   while (!text.empty()) {
@@ -246,7 +246,7 @@ Result<json> read_yaml(const std::string& text, FieldLines& lines, const YamlLim
   auto from_yaml = parse_yaml(text, lines, limits);
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {
-    // JSON proper (tabs, surrogate pairs) is read by JSON's own rules; YAML's flow style is not JSON.
+    // Valid JSON (tabs, surrogate pairs) is read by JSON's own rules, because YAML's flow style differs from JSON.
     if (auto from_json = parse_json(text, {.bytes_max = limits.bytes_max}); from_json.ok()) return from_json;
   }
   return from_yaml;

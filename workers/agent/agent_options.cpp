@@ -31,7 +31,7 @@ namespace tidepool::agent {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr std::int64_t kStateRateMin = std::int64_t{1} << 20;  // the daemon counts on no less
+constexpr std::int64_t kStateRateMin = std::int64_t{1} << 20;  // the daemon relies on at least this rate
 
 struct Texts {
   std::string daemon_socket;
@@ -47,7 +47,7 @@ struct Texts {
   int lifeline = -1;
 };
 
-// By its own address; a name could be led elsewhere.
+// Checks the address itself; a name could resolve elsewhere.
 bool is_loopback_host(const std::string& host) {
   return host == "localhost" || host == "::1" ||
          (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
@@ -110,7 +110,7 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
   }
 }
 
-// "12GiB", "500MiB" or bytes; 0 = unbounded.
+// "12GiB", "500MiB" or bytes; 0 = no limit.
 std::optional<std::int64_t> bytes_of(const std::string& text) {
   if (const auto size = parse_byte_size(text)) return *size;
   const auto number = parse_number<std::int64_t>(text);
@@ -201,7 +201,7 @@ void add_notice(CLI::App& app, NoticeTexts& texts) {
   app.add_option("--notice-lead", texts.lead, "time that is left where the notice names none (default: 30s)");
 }
 
-// Of both ways to start.
+// The options of both ways to start.
 void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--slots", texts.slots, "offer N CPU slots instead of this node's GPUs")
       ->check(CLI::Range(1, api::kNodeSlotsMax));
@@ -257,7 +257,8 @@ CLI::App* add_join(CLI::App& app, Texts& texts, AgentOptions& options, JoinOptio
                       "this agent's memory, key and certificate (default: ~/.local/share/tidepool-agent)");
   command->add_flag("--anew", join.anew, "join with a new key, though this folder has one: after a revocation");
   add_node_options(*command, texts, options);
-  command->fallthrough();  // what is for agents that do not join is refused with what is meant for those that do
+  // Options only for agents that do not join are refused with the alternative for those that do.
+  command->fallthrough();
   return command;
 }
 
@@ -277,7 +278,7 @@ void check_join(JoinOptions& join, Texts& texts, std::vector<std::string>& mista
   }
 }
 
-// What has no meaning for a node that joins or has joined.
+// Refuses options that have no meaning for a node that joins or has joined.
 void refuse_of_strangers(const CLI::App& app, std::vector<std::string>& mistakes) {
   if (app.count("--price") + app.count("--slot-type") > 0) {
     mistakes.emplace_back("price and type of a node that joins are set by operators: schedctl node token create");
@@ -298,7 +299,7 @@ void refuse_misplaced(const CLI::App& app, std::vector<std::string>& mistakes) {
   }
 }
 
-// Started without a way to a daemon, in the folder of a node that has joined.
+// Started without an address of a daemon, in the folder of a node that has joined.
 bool resumes(const Texts& texts) {
   return texts.daemon.empty() && texts.daemon_socket.empty() && has_identity(texts.state_dir);
 }
@@ -328,7 +329,7 @@ std::string host_name() {
 
 namespace {
 
-// CLI11's own words, but for options that are not known.
+// CLI11's own messages, except for unknown options.
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError))
     return app.exit(error) == 0 ? 0 : kUsageError;

@@ -11,7 +11,7 @@
 namespace tidepool::agent {
 namespace {
 
-constexpr std::int64_t kLooks = 20;  // in the life of a certificate, at least
+constexpr std::int64_t kLooks = 20;  // checks in the lifetime of a certificate, at least
 constexpr std::int64_t kHour = 3'600;
 
 std::int64_t life_of(const tls::Client& client) {
@@ -75,7 +75,7 @@ void CertificateRenewal::take(const api::TrustedAuthorities& told) {
   spdlog::info("from the next link on this node knows the daemon by {}", word_list(identity_->authorities));
 }
 
-// Fails without a change if the certificate is for another key, or what should be a fingerprint is none.
+// Fails without a change if the certificate is for another key, or if a fingerprint is not valid.
 Status CertificateRenewal::keep(NodeIdentity changed) {
   auto context = context_of(changed);
   if (!context) return context.error();
@@ -85,7 +85,7 @@ Status CertificateRenewal::keep(NodeIdentity changed) {
   return ok_status();
 }
 
-// Without room in its folder a node must not be shut out once the certificate of before has expired.
+// If its folder has no space, the node must still be able to connect after its previous certificate has expired.
 void CertificateRenewal::write() {
   const Status written = write_identity(state_dir_, *identity_);
   if (std::exchange(is_written_, written.ok()) == written.ok()) return;

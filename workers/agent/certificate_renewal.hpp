@@ -1,7 +1,7 @@
-// Renews the node's certificate over the link to the daemon, once two thirds of its time have passed by this machine's
-// clock. Workers and link go on; the new one is shown with the next link. A daemon that does not answer is asked again.
-// What cannot be written is used all the same, until the agent ends. Likewise keeps by which authorities the daemon
-// says that it is to be known.
+// Renews the node's certificate over the link to the daemon once two thirds of its lifetime have passed by this
+// machine's clock. Workers and the link continue; the next link uses the new certificate. The request is repeated until
+// the daemon answers. A certificate that cannot be written to disk is used all the same, until the agent ends. Also
+// stores the authorities by which the daemon says it will be verified.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -21,14 +21,15 @@ class CertificateRenewal {
     std::function<void(const api::CertificateRequest&)> send;
     std::function<void(tls::Context)> use;  // for the next link
   };
-  // Without an identity nothing is ever renewed.
+  // Without an identity nothing is renewed.
   CertificateRenewal(boost::asio::io_context& io, std::filesystem::path state_dir, std::optional<NodeIdentity> identity,
                      Handlers handlers);
 
   void welcomed();
   void link_closed();
   void take(const api::CertificateIssued& issued);
-  // Of the link that is open, which an authority has vouched for that the node knew: it may name the next ones.
+  // Call for messages of the open link only: a known authority has verified that link, so the daemon may name the next
+  // authorities.
   void take(const api::TrustedAuthorities& told);
 
  private:
@@ -40,7 +41,7 @@ class CertificateRenewal {
   boost::asio::steady_timer timer_;
   std::filesystem::path state_dir_;
   std::optional<NodeIdentity> identity_;
-  bool is_written_ = true;  // else tried again at each look
+  bool is_written_ = true;  // if false, writing is tried again at each check
   Handlers handlers_;
 };
 

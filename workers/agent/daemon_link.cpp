@@ -23,19 +23,19 @@ using TcpSocket = asio::ip::tcp::socket;
 
 constexpr std::size_t kUnsentMax = 64U << 20U;
 constexpr auto kConnectPatience = std::chrono::seconds(10);
-constexpr std::int64_t kSilenceMs = 15'000;  // until the daemon has said how long it waits for this node
+constexpr std::int64_t kSilenceMs = 15'000;  // until the daemon has sent how long it waits for this node
 constexpr std::int64_t kSilenceLeastMs = 1'000;
 constexpr const char* kHttpPort =
     "it answers in HTTP, so this is the daemon's HTTP port; give the port for agents (agents.listen in the daemon's "
     "settings)";
 
-// Data that is not acknowledged for so long ends the link.
+// If data is not acknowledged for that long, the link ends.
 void bound_silence(int socket, std::int64_t ms) {
   const int value = static_cast<int>(ms);
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, sizeof value);
 }
 
-// A daemon whose machine is gone sends no close: let the kernel find out within seconds.
+// A daemon whose machine has failed sends no close: the kernel detects that within seconds.
 void watch_for_silence(TcpSocket& socket) {
   error_code ignored;
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
@@ -74,7 +74,7 @@ void DaemonLink::secure(tls::Context context) {
   if (auto* tcp = std::get_if<TcpAddress>(&address_)) tcp->tls = std::move(context);
 }
 
-// A Unix socket answers at once: there is a listener with room, or there is none.
+// A Unix socket answers at once: either a listener accepts the connection, or there is none.
 void DaemonLink::connect_unix(const UnixAddress& address) {
   LocalSocket socket(io_);
   error_code error;
@@ -106,7 +106,7 @@ void DaemonLink::connect_tcp(const TcpAddress& address, const asio::ip::tcp::res
   patience_.expires_after(kConnectPatience);
   patience_.async_wait([socket](error_code error) {
     error_code ignored;
-    if (!error) socket->close(ignored);  // ends the attempt below
+    if (!error) socket->close(ignored);  // ends the connection attempt below
   });
   asio::async_connect(*socket, endpoints, [this, socket, address](error_code error, const asio::ip::tcp::endpoint&) {
     patience_.cancel();
@@ -141,7 +141,7 @@ void DaemonLink::agree_on_tls(std::shared_ptr<LineStream::Stream> stream, const 
   });
 }
 
-// A link that is dead has to be found so early that a new one is there before the daemon gives the node up.
+// A dead link must be detected early enough to reconnect before the daemon declares the node lost.
 void DaemonLink::heed(const api::AgentWelcome& welcome) {
   if (!std::holds_alternative<TcpAddress>(address_)) return;
   bound_silence(stream_->socket().native_handle(), std::clamp(welcome.patience_ms / 2, kSilenceLeastMs, kSilenceMs));

@@ -1,5 +1,5 @@
-// The one connection of a node to the daemon. It connects when told and reports how that went; when to
-// try again, and what to send, is decided by AgentState.
+// The only connection of a node to the daemon. It connects on request and reports the outcome; AgentState decides when
+// to try again and what to send.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -35,27 +35,27 @@ class DaemonLink {
   struct Handlers {
     std::function<void()> on_opened;
     std::function<void(api::DaemonToAgent)> on_message;
-    std::function<void(std::string why)> on_closed;  // once per open(), also when it could not connect
+    std::function<void(std::string why)> on_closed;  // once per open(), also if it could not connect
   };
   DaemonLink(boost::asio::io_context& io, DaemonAddress address, Handlers handlers);
 
   void open();
-  // What the next link over TCP is secured with.
+  // The TLS context of the next link over TCP.
   void secure(tls::Context context);
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
-  // From which address this node reaches the daemon, as the newest link shows; loopback over a Unix socket, empty
+  // The address from which this node reaches the daemon, as the newest link shows; loopback over a Unix socket, empty
   // before the first link.
   [[nodiscard]] const std::string& own_host() const { return own_host_; }
   void send(const api::AgentToDaemon& message);
   void close(const std::string& why);
-  // Sends what waits, then closes.
+  // Sends what is queued, then closes.
   void finish();
 
  private:
   void connect_unix(const UnixAddress& address);
   void resolve_tcp(const TcpAddress& address);
   void connect_tcp(const TcpAddress& address, const boost::asio::ip::tcp::resolver::results_type& endpoints);
-  // The daemon must prove to be the host that was asked for.
+  // The daemon must prove that it is the requested host.
   void agree_on_tls(std::shared_ptr<LineStream::Stream> stream, const TcpAddress& address);
   void connected(LineStream::Stream stream);
   void heed(const api::AgentWelcome& welcome);
@@ -65,7 +65,7 @@ class DaemonLink {
   DaemonAddress address_;
   Handlers handlers_;
   boost::asio::ip::tcp::resolver resolver_;
-  boost::asio::steady_timer patience_;  // of an attempt to connect
+  boost::asio::steady_timer patience_;  // limits an attempt to connect
   std::shared_ptr<LineStream> stream_;
   std::string own_host_;
 };

@@ -24,7 +24,7 @@ std::optional<ip::address> address_of(const std::string& text) {
   return failed ? std::nullopt : std::optional(address);
 }
 
-// None: it is no IP address, or one of a single link.
+// None: it is not an IP address, or it is valid on a single link only.
 std::optional<ip::address> address_of(const sockaddr* socket) {
   if (socket == nullptr) return std::nullopt;
   if (socket->sa_family == AF_INET) {
@@ -56,7 +56,7 @@ std::vector<DataAddress> those(const std::vector<DataAddress>& present, Matches 
   return found;
 }
 
-// The network's addresses; an error: the text is no network.
+// The addresses in the network; an error: the text is not a network.
 Result<std::vector<DataAddress>> in_network(const std::string& text, const std::vector<DataAddress>& present) {
   const auto network = IpNetwork::parse(text);
   if (!network) return network.error();

@@ -1,4 +1,4 @@
-// Which GPUs this node has to offer. One slot each, in the order of the list.
+// The GPUs that this node can offer: one slot each, in the order of the list.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 namespace tidepool::agent {
 
 struct Gpu {
-  std::string uuid;            // what CUDA_VISIBLE_DEVICES takes: "GPU-..." or "MIG-..."
+  std::string uuid;            // value for CUDA_VISIBLE_DEVICES: "GPU-..." or "MIG-..."
   std::string name;            // "NVIDIA H200"
-  std::optional<int> minor{};  // of its file /dev/nvidiaN; none: an instance, or the driver does not tell
+  std::optional<int> minor{};  // of its file /dev/nvidiaN; none: a MIG instance, or the driver does not report it
 };
 
 class GpuProbe {
@@ -22,10 +22,11 @@ class GpuProbe {
   GpuProbe& operator=(const GpuProbe&) = delete;
   virtual ~GpuProbe() = default;
 
-  // An error means "no GPUs can be offered" and says why; an empty list does not occur.
+  // An error means that no GPUs can be offered, and says why; the list is never empty.
   [[nodiscard]] virtual Result<std::vector<Gpu>> list() = 0;
 
-  // Of how many processes the GPU holds memory for computing; none: the driver does not tell. Takes up to seconds.
+  // The number of processes that hold memory of the GPU for computing; none: the driver does not report it. Can take
+  // seconds.
   [[nodiscard]] virtual std::optional<int> processes_on(const std::string& uuid) = 0;
 };
 

@@ -31,7 +31,7 @@ bool is_plain(char letter) {
          std::string_view("-_./:,=+@%").find(letter) != std::string_view::npos;
 }
 
-// As it is if no letter means something to a shell; else in single quotes.
+// Unchanged if no character has a meaning to a shell; else in single quotes.
 std::string shell_quoted(const std::string& text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
   std::string out = "'";
@@ -44,7 +44,7 @@ Result<std::string> given_token(const JoinOptions& options) {
   return read_token(options.token_file);
 }
 
-// One question and one answer; the link ends with it.
+// One request and one reply; the link ends with it.
 Result<api::CertificateIssued> ask(const TcpAddress& daemon, const api::CertificateRequest& request) {
   boost::asio::io_context io(1);
   boost::asio::steady_timer patience(io, kAnswerPatience);
@@ -111,7 +111,7 @@ Result<NodeIdentity> join(const std::filesystem::path& state_dir, const JoinOpti
   return identity;
 }
 
-// Whether what is kept is for what was asked; else says what to do.
+// Whether the stored identity matches the options; else says what to do.
 Status check_kept(const NodeIdentity& kept, const JoinOptions& options, const std::filesystem::path& state_dir) {
   if (options.node.empty() || options.node == kept.node) return ok_status();
   return conflict(state_dir.string() + " is the folder of node " + kept.node + "; for " + options.node +
@@ -123,7 +123,7 @@ bool has_expired(const NodeIdentity& kept) {
   return !said || said->validity.until_unix_s <= unix_seconds();
 }
 
-// A node that has joined needs no token. One of another daemon shows that this folder may not be what is meant.
+// A node that has joined needs no token. A token of another daemon shows that this may be the wrong folder.
 Status check_token(const NodeIdentity& kept, const JoinOptions& options, const std::string& text,
                    const std::filesystem::path& state_dir) {
   const auto token = api::read_node_token(text);
@@ -180,7 +180,7 @@ Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, cons
   if (!kept) return kept.error();
   auto text = given_token(options);
   const bool needs_token = !*kept || options.anew;
-  // The token's file has done its part, and may be gone.
+  // The token's file is no longer needed and may have been removed.
   if (!text && (needs_token || std::filesystem::exists(options.token_file))) return text.error();
   if (!text) text = std::string();
   const bool joins = needs_token || (has_expired(**kept) && !text->empty());
@@ -188,7 +188,7 @@ Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, cons
     TP_TRY(check_token(**kept, options, *text, state_dir));
     return resume(state_dir, options, **std::move(kept));
   }
-  // The folder of a node keeps its name and its daemon.
+  // The node keeps the name and the daemon stored in its folder.
   if (*kept && options.node.empty()) options.node = (*kept)->node;
   if (*kept && options.daemon.empty()) options.daemon = (*kept)->daemon;
   if (text->empty()) {

@@ -1,5 +1,6 @@
-// How a machine becomes a node: it makes a key, proves with a signing request that it has it, and gets a certificate
-// for one node name in return for a node token. The daemon must first prove to be the one that made the token.
+// How a machine becomes a node: it creates a key, proves with a signing request that it has the key, and gets a
+// certificate for one node name in exchange for a node token. The daemon must first prove that it is the one that made
+// the token.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +13,21 @@
 namespace tidepool::agent {
 
 struct JoinOptions {
-  std::string daemon;  // HOST:PORT; empty = the one that was joined before
-  std::string token;   // as it was typed; empty = there is none
+  std::string daemon;  // HOST:PORT; empty = the daemon that was joined before
+  std::string token;   // as typed; empty = none
   std::filesystem::path token_file;
   std::string node;          // empty = the host's name
-  bool anew = false;         // with a new key, whatever is kept
-  std::string node_options;  // what else was given: " --slots 2"
+  bool anew = false;         // with a new key, whatever the folder contains
+  std::string node_options;  // the other options given: " --slots 2"
 };
 
-// The options of a command line of `agentd join` that the node needs at each start, as a shell reads them, each with a
-// blank before it. Left out is what is only for joining, where the state lies, and the descriptor of a lifeline.
+// The options of an `agentd join` command line that the node needs at each start, quoted for a shell, each preceded by
+// a blank. Leaves out the options that are only for joining, the location of the state, and the descriptor of a
+// lifeline.
 [[nodiscard]] std::string node_options_of(std::span<const char* const> words);
 
-// What the folder keeps, if that is good and fits; else joins. Requires: the folder is locked by this process. Errors
-// say what to do.
+// Uses the identity in the folder if it is valid and matches the options; else joins. Requires: this process has locked
+// the folder. Errors say what to do.
 [[nodiscard]] Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, const JoinOptions& options);
 
 }  // namespace tidepool::agent

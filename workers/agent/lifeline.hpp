@@ -1,5 +1,5 @@
-// One end of a pipe whose other end a process holds: nothing is ever written into it, and it becomes readable when that
-// process is gone, however it ended.
+// One end of a pipe whose other end another process holds. Nothing is ever written to the pipe; it becomes readable
+// when that process has ended, however it ended.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -14,7 +14,7 @@ class Lifeline {
  public:
   explicit Lifeline(boost::asio::io_context& io) : end_(io) {}
 
-  // Takes the descriptor over; `on_gone` is called once.
+  // Takes ownership of the descriptor; `on_gone` is called once.
   [[nodiscard]] Status watch(int descriptor, std::function<void()> on_gone);
 
  private:

@@ -91,7 +91,7 @@ void LineStream::close(std::string why) {
   socket().close(ignored);
   if (!handlers_.on_closed) return;
   asio::post(stream_.get_executor(), [self = shared_from_this(), why = std::move(why)] {
-    // Moved out first: the handlers hold the owner, and the owner may drop us.
+    // Moved out first: the handlers own the owner, which may release this stream.
     const auto handlers = std::exchange(self->handlers_, {});
     handlers.on_closed(why);
   });

@@ -1,6 +1,6 @@
 // One connection that carries lines both ways, over TCP, with or without TLS, or a Unix socket. Everything runs on the
-// thread of its io_context. After on_closed nothing is called any more; a peer that does not read is cut off rather
-// than buffered without bound.
+// thread of its io_context. Nothing is called after on_closed. A peer that does not read is disconnected instead of
+// buffering without limit.
 #pragma once
 
 #include <array>
@@ -24,15 +24,15 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
     std::function<void(const std::string& why)> on_closed;  // once, and never from inside send() or close()
   };
 
-  // `stream` is connected, and TLS is agreed on if it has it; `unsent_max` bounds the bytes that wait for the peer,
-  // `line_max` those of a line that the peer sends.
+  // `stream` is connected, with the TLS handshake done if it uses TLS; `unsent_max` bounds the bytes that wait for the
+  // peer, `line_max` the bytes of a line that the peer sends.
   LineStream(Stream stream, std::size_t unsent_max, std::size_t line_max = api::kLineBytesMax);
 
   void start(Handlers handlers);
   void send(std::string line);
-  // Sends what waits, then closes.
+  // Sends what is queued, then closes.
   void finish(std::string why);
-  // Sends what waits, then tells the peer that no more comes; what the peer still sends is read.
+  // Sends what is queued, then shuts down the sending side; what the peer still sends is read.
   void finish_sending();
   void close(std::string why);
   [[nodiscard]] Socket& socket() { return stream_.next_layer(); }

@@ -1,4 +1,4 @@
-// Cuts the logs of workers that live to their bounds, every now and then.
+// Regularly cuts the logs of living workers to their size limits.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,7 +11,7 @@ namespace tidepool::agent {
 
 class LogCuts {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   LogCuts(boost::asio::io_context& io, WorkerLogs& logs, const ProcessRunner& runner)
       : timer_(io), logs_(logs), runner_(runner) {}
 

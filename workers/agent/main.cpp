@@ -1,4 +1,4 @@
-// agentd: one per node. Exit codes: 0 ended as told or idle, 1 cannot run here, 2 wrong command line.
+// agentd: one per node. Exit codes: 0 ended as requested or idle, 1 cannot run here, 2 wrong command line.
 #include <spdlog/spdlog.h>
 
 #include <csignal>
@@ -37,7 +37,7 @@ std::string probe_beside_us() {
   return (self.parent_path() / "tidepool-probe").string();
 }
 
-// Slow devices are told, not refused.
+// Slow devices are reported, not refused.
 std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots& slots, const std::stop_token& stop) {
   JoinProbe probe{
       .program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl", .gives_up = [&] {
@@ -50,7 +50,7 @@ std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots&
   return std::move(health.figures);
 }
 
-// Some belong there, such as an MPS server: only more than these are workers' that are not gone.
+// Some processes belong there, such as an MPS server: only additional ones are workers that have not ended.
 std::map<std::string, int> processes_before(const NodeSlots& slots, GpuProbe& probe) {
   std::map<std::string, int> before;
   for (const Gpu& gpu : slots.gpus) {
@@ -65,7 +65,7 @@ std::optional<int> processes_since(const std::map<std::string, int>& before, con
   return count ? std::optional(*count - known->second) : std::nullopt;
 }
 
-// Without the folder an agent does without: what it guards against is a mistake of the host's operator.
+// Without the folder the agent runs unlocked: the lock only guards against a mistake of the host's operator.
 Result<std::vector<UniqueFd>> take_gpus(const NodeSlots& slots) {
   std::vector<std::string> uuids;
   for (const Gpu& gpu : slots.gpus) uuids.push_back(gpu.uuid);
@@ -82,7 +82,7 @@ int run_agent(AgentOptions options) {
   const auto lock = lock_state_dir(options.state_dir);
   if (!lock) {
     const int code = fail(lock.error());
-    // A daemon that starts its own agent each time is served by the one that still runs.
+    // If a daemon starts its own agent each time, the agent that still runs serves it.
     return options.exit_when_idle && lock.error().code == ErrorCode::kConflict ? 0 : code;
   }
   NvmlGpuProbe probe;
@@ -94,7 +94,7 @@ int run_agent(AgentOptions options) {
   if (const Status settled = settle_data_address(options); !settled.ok()) return fail(settled.error());
   auto confinement = isolate(options, slots);
   if (!confinement) return fail(confinement.error());
-  // Last of what can fail for this node's own options: a node token may have one use only.
+  // After everything else that can fail for this node's own options: a node token may be valid for one use only.
   if (const Status joined = take_up_identity(options); !joined.ok()) return fail(joined.error());
   if (const auto token = read_token(options.token_file); !token) return fail(token.error());
   spdlog::info("node {}: {}", options.node, slots.note);
@@ -106,9 +106,9 @@ int run_agent(AgentOptions options) {
   if (!loop) return fail(loop.error());
   const bool measures_first = options.probe == AgentOptions::Probe::kAlways ||
                               (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
-  // What workers are using cannot be measured.
+  // Devices that workers are using cannot be measured.
   if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots, {}));
-  // Ends before the loop that it tells.
+  // Destroyed before the loop that it notifies.
   const NoticeWatch notices(options.notice, [&](std::optional<Instant> at) { (*loop)->tell_notice(at); });
   (*loop)->run();
   return 0;
@@ -120,11 +120,11 @@ int main(int argc, char** argv) {
   tidepool::agent::leave_first_process();
   tidepool::start_logging("info",
                           {.name = "agentd", .pattern = "[%Y-%m-%d %H:%M:%S.%e] [%n] [%^%l%$] %*", .colour = true});
-  // The terminal or the reader of our log may go away; neither ends the node.
+  // The terminal or the reader of the log may disconnect; neither ends the node.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // nor does a file that may not grow: the write fails, as on a full disk
-  std::signal(SIGUSR1, SIG_IGN);  // mean nothing here
+  std::signal(SIGXFSZ, SIG_IGN);  // nor does a file size limit: the write fails, as on a full disk
+  std::signal(SIGUSR1, SIG_IGN);  // has no meaning here
   std::signal(SIGUSR2, SIG_IGN);
   try {
     const auto parsed = parse_options(argc, argv);

@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the states: where they are moved to.
+// File next to the states: their destination folder.
 constexpr const char* kDestination = "destination";
-// Beside a job's folder of states on disk: which job it is.
+// File next to a job's folder of states on disk: identifies the job.
 constexpr const char* kSubmitted = "submitted";
-// After a move that failed, such as on a full disk.
+// After a failed move, such as on a full disk.
 constexpr auto kTryAgain = std::chrono::seconds(30);
 
 std::vector<fs::path> states_in(const fs::path& folder) {
@@ -36,7 +36,7 @@ std::vector<fs::path> states_in(const fs::path& folder) {
   return states;
 }
 
-// False while a state lies in it. What else lies there was never finished.
+// False while the folder contains a state. Anything else in it was never finished.
 bool remove_empty(const fs::path& folder) {
   if (!states_in(folder).empty()) return false;
   std::error_code error;
@@ -44,7 +44,7 @@ bool remove_empty(const fs::path& folder) {
   return true;
 }
 
-// A name that nothing has yet, to put something aside.
+// An unused name for putting something aside.
 fs::path free_name(const std::string& wanted) {
   std::error_code error;
   fs::path name = wanted;
@@ -97,7 +97,7 @@ void MemoryTier::look_around() {
   }
 }
 
-// In the folder that agents shared: whether a job of this agent left its states there, by where they are moved to.
+// For the folder that agents shared: whether a job of this agent left its states there; their destination shows it.
 bool MemoryTier::is_own(const fs::path& folder) const {
   const auto told = read_whole_file(folder / kDestination);
   if (!told.ok() || told->empty()) return false;
@@ -151,7 +151,8 @@ std::optional<fs::path> MemoryTier::enter(JobId job, const fs::path& disk) {
   return std::nullopt;
 }
 
-// What an earlier version left in memory is where its next worker looks; a move within one file system is one step.
+// Moves states that an earlier version left in memory to where the job's next worker looks; a move within one file
+// system is atomic.
 void MemoryTier::take_over(JobId job, const fs::path& folder) const {
   if (options_.earlier.empty() || options_.earlier == options_.root) return;
   const fs::path earlier = options_.earlier / cluster_ / job.text();
@@ -211,7 +212,7 @@ std::vector<JobId> MemoryTier::kept_jobs() const {
   return jobs;
 }
 
-// By the thread that also moves states, so that none is on its way while its place is deleted.
+// Runs on the thread that also moves states, so that no state is being moved while its destination is deleted.
 void MemoryTier::drop_states(JobId job, const std::vector<fs::path>& memory) {
   std::error_code error;
   for (const fs::path& folder : memory) fs::remove_all(folder, error);
@@ -249,7 +250,7 @@ void MemoryTier::run() {
       }
     }
     std::error_code error;
-    fs::remove(cluster, error);  // if it is empty
+    fs::remove(cluster, error);  // only if it is empty
     fs::remove(options_.root, error);
     if (!options_.earlier.empty()) fs::remove(options_.earlier / cluster_, error);
     if (!to_move_.empty()) changed_.wait_for(lock, kTryAgain, [this] { return stopping_ || !to_drop_.empty(); });

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kOthers = "other_ca_fingerprints";  // behind the first
+constexpr const char* kOthers = "other_ca_fingerprints";  // after the first
 
 fs::path identity_file(const fs::path& state_dir) {
   return state_dir / "node-identity.json";
@@ -25,7 +25,7 @@ fs::path joining_file(const fs::path& state_dir) {
   return state_dir / "node-joining.json";
 }
 
-// None: the file is not there.
+// None: the file does not exist.
 Result<std::optional<json>> read_private(const fs::path& file) {
   struct stat info{};
   if (::stat(file.c_str(), &info) != 0) {

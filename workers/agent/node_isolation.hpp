@@ -1,4 +1,4 @@
-// What this node keeps of its jobs, by the agent's options and by what the host gives; told in the log.
+// Sets up the isolation of this node's jobs from the agent's options and from what the host supports; logs the result.
 #pragma once
 
 #include "base/result.hpp"

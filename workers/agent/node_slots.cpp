@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kDefaultCpuSlots = 4;
 
-// "NVIDIA H200" -> "nvidia-h200": what a job file asks for.
+// "NVIDIA H200" -> "nvidia-h200", the form used in a job file.
 std::string type_of(const std::string& gpu_name) {
   std::string type;
   for (const char c : gpu_name) {
@@ -47,7 +47,7 @@ Error not_there(const std::string& gpus, const std::string& why, const std::vect
                           word_list(all, &Gpu::uuid) + "; name a type, or UUIDs or their beginnings");
 }
 
-// The places of those that begin with one of the texts between the commas; each text means one.
+// The positions of the GPUs whose UUIDs begin with one of the comma-separated texts; each text must match one GPU.
 Result<std::vector<int>> places_by_uuid(const std::string& texts, const std::vector<Gpu>& all) {
   std::vector<int> places;
   for (std::size_t from = 0; from <= texts.size();) {

@@ -9,8 +9,8 @@
 namespace tidepool::agent {
 namespace {
 
-// NVML API reference, "Device Queries" and "Multi Instance GPU Management". Declared by hand: the
-// header comes only with the CUDA toolkit, the library with every driver.
+// NVML API reference, "Device Queries" and "Multi Instance GPU Management". Declared by hand: the header comes only
+// with the CUDA toolkit, the library with every driver.
 using Device = struct OpaqueDevice*;
 constexpr int kSuccess = 0;
 constexpr int kTooSmall = 7;  // NVML_ERROR_INSUFFICIENT_SIZE: there are more than fit
@@ -25,7 +25,7 @@ struct Nvml {
   int (*handle)(unsigned, Device*) = nullptr;
   int (*name)(Device, char*, unsigned) = nullptr;
   int (*uuid)(Device, char*, unsigned) = nullptr;
-  // Optional: drivers before 450 know no MIG.
+  // Optional: drivers before 450 do not support MIG.
   int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
   int (*mig_count)(Device, unsigned*) = nullptr;
   int (*mig_handle)(Device, unsigned, Device*) = nullptr;
@@ -86,7 +86,7 @@ void add(const Nvml& nvml, Device device, std::vector<Gpu>& gpus) {
   if (!gpu.uuid.empty()) gpus.push_back(std::move(gpu));
 }
 
-// A GPU that is cut into instances cannot be used whole; then each instance is a slot.
+// A GPU that is divided into MIG instances cannot be used whole; then each instance is a slot.
 void add_whole_or_instances(const Nvml& nvml, Device device, std::vector<Gpu>& gpus) {
   unsigned current = 0;
   unsigned pending = 0;
@@ -116,7 +116,7 @@ Result<std::vector<Gpu>> list_devices(const Nvml& nvml) {
   std::vector<Gpu> gpus;
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
-    // A GPU that has fallen off the bus keeps its place in the count.
+    // A GPU that has fallen off the bus still counts.
     if (nvml.handle(i, &device) == kSuccess) add_whole_or_instances(nvml, device, gpus);
   }
   if (gpus.empty()) return not_found("the NVIDIA driver is there but shows no usable GPU");
@@ -140,7 +140,7 @@ Result<std::vector<Gpu>> NvmlGpuProbe::list() {
   return gpus;
 }
 
-// Asked without room for an answer: the driver then says how many there are.
+// Called with an empty buffer: the driver then returns how many there are.
 std::optional<int> NvmlGpuProbe::processes_on(const std::string& uuid) {
   const Library library(::dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library) return std::nullopt;

@@ -1,5 +1,5 @@
-// Asks the NVIDIA driver through NVML. The library is loaded at run time, so that the same binary runs
-// on a node without a driver and then says so.
+// Queries the NVIDIA driver through NVML. The library is loaded at run time, so that the same binary also runs on a
+// node without a driver and reports that.
 #pragma once
 
 #include <string>

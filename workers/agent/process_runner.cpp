@@ -21,7 +21,7 @@ constexpr auto kIdOfPidfd = static_cast<idtype_t>(3);
 
 constexpr int kSettingsAreWrong = 2;  // the protocol's exit code for "do not try again"
 
-// tidepool-confine says by its exit code which signal has ended the program.
+// tidepool-confine encodes the signal that ended the program in its exit code.
 ProcessEnd end_with_code(const ProcessRecord& record, int code) {
   constexpr int kSignals = 128;
   if (record.uid != 0 && code > kSignals) return {.worker = record.worker, .signal = code - kSignals};
@@ -78,7 +78,7 @@ Status ProcessRunner::start(const ProcessRecord& identity, const ChildSpec& spec
 bool ProcessRunner::adopt(const ProcessRecord& record) {
   if (record.boot_id != boot_id_) return false;
   UniqueFd pidfd = open_pidfd(record.pid);
-  // Compared after the pidfd is held, so that the pid cannot change hands in between.
+  // Compare after opening the pidfd, so that the pid cannot be reused in between.
   const auto stat = read_proc_stat(record.pid);
   if (!pidfd || !stat || stat->start_time != record.start_time) {
     kill_leftovers(record);
@@ -101,7 +101,7 @@ void ProcessRunner::signal(WorkerId worker, int signal) {
   const auto found = running_.find(worker);
   if (found == running_.end()) return;
   const Running& running = found->second;
-  // The group's id is the leader's: its own while the leader lives, or is ended but not yet reaped.
+  // The group's id is the leader's pid: it stays reserved while the leader lives, or has ended but is not reaped.
   const bool held =
       running.ours || ::syscall(SYS_pidfd_send_signal, running.pidfd->native_handle(), 0, nullptr, 0) == 0;
   if (held) ::kill(-running.record.pid, signal);
@@ -127,7 +127,7 @@ ProcessEnd ProcessRunner::reap(const Running& running) {
     kill_leftovers(record);
     return status ? end_of(record, *status) : ProcessEnd{.worker = record.worker, .known = false};
   }
-  // While the leader is an unreaped zombie no other process group can have its id.
+  // While the leader is an unreaped zombie, no other process group can have its id.
   ::kill(-record.pid, SIGKILL);
   siginfo_t info{};
   while (::waitid(kIdOfPidfd, static_cast<id_t>(running.pidfd->native_handle()), &info, WEXITED) < 0 &&

@@ -1,6 +1,6 @@
-// The worker processes of this agent: starts, signals and reaps them, and adopts those that an earlier
-// agent started. A signal always goes to the whole group; when the leader has ended, what is left of
-// its group is killed, so that no forgotten child keeps a GPU.
+// The worker processes of this agent: starts, signals and reaps them, and adopts those that an earlier agent started. A
+// signal always goes to the whole group. When the leader has ended, the rest of its group is killed, so that no
+// forgotten child keeps a GPU.
 #pragma once
 
 #include <sys/types.h>
@@ -26,9 +26,9 @@ struct ProcessEnd {
   WorkerId worker;
   int exit_code = -1;
   int signal = 0;
-  bool known = true;          // false: it ended while adopted and the kernel could not tell how
-  std::string detail{};       // why it never became its program; empty if it did
-  bool agent_failed = false;  // it never did, for want of what the agent needs, such as room on its disk
+  bool known = true;          // false: it ended while adopted, and the kernel could not report how
+  std::string detail{};       // why the process never became its program; empty if it did
+  bool agent_failed = false;  // it never did because the agent lacked something, such as space on its disk
 };
 
 // The end of a worker whose program could not be started.
@@ -38,12 +38,12 @@ class ProcessRunner {
  public:
   ProcessRunner(boost::asio::io_context& io, std::function<void(const ProcessEnd&)> on_end);
 
-  // `record` gets the process before it runs and must make it durable; see start_child for the errors.
+  // `record` receives the process before it runs and must make it durable; see start_child for the errors.
   [[nodiscard]] Status start(const ProcessRecord& identity, const ChildSpec& spec,
                              const std::function<Status(const ProcessRecord&)>& record);
 
-  // Watches a process that an earlier agent started. False if it is gone; then its group has been
-  // cleared of what it left behind.
+  // Watches a process that an earlier agent started. Returns false if that process has ended; then the rest of its
+  // group has been killed.
   [[nodiscard]] bool adopt(const ProcessRecord& record);
 
   void signal(WorkerId worker, int signal);
@@ -52,7 +52,7 @@ class ProcessRunner {
  private:
   struct Running {
     ProcessRecord record;
-    bool ours = true;  // our child: waitid can reap it
+    bool ours = true;  // a child of this agent: waitid can reap it
     std::unique_ptr<boost::asio::posix::stream_descriptor> pidfd;
     std::optional<OpenStart> start;
   };

@@ -1,5 +1,5 @@
-// Where the programs of restartable workers can be reached, in the newest generation of each, and the ports that are
-// kept for those of rank 0 until they start.
+// The addresses of the programs of restartable workers, in the newest generation of each worker, and the ports that are
+// reserved for programs of rank 0 until they start.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@ namespace tidepool::agent {
 
 class ProgramOffers {
  public:
-  // The same words each time in one generation. `address` lacks the port.
+  // Returns the same text each time in one generation. `address` lacks the port.
   [[nodiscard]] Result<std::string> offer(WorkerId worker, const RestartableWorker::OfferAddress& what,
                                           RankAddress address);
-  // None yet: generation 0.
+  // Generation 0: none yet.
   [[nodiscard]] const SeatOffer& of(WorkerId worker) { return offers_[worker]; }
-  // Made by an agent before this one.
+  // The offer was made by an earlier agent.
   void adopt(WorkerId worker, const SeatOffer& offer) { offers_[worker] = offer; }
-  // Its program starts and takes the port itself.
+  // Call when the program starts and takes the port itself.
   void let_go_of_port(WorkerId worker) { ports_.erase(worker); }
   void forget(WorkerId worker);
 

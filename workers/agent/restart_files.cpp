@@ -27,7 +27,7 @@ Status write_seat(const std::filesystem::path& folder, const SeatRecord& record)
 
 namespace {
 
-// "": it has not. Nothing: damaged.
+// "": it has not ended. Nothing: damaged.
 std::optional<std::optional<api::EndedMessage>> read_ended(const std::string& line) {
   if (line.empty()) return std::optional<api::EndedMessage>();
   const auto message = api::decode_worker_to_agent(line);

@@ -1,6 +1,6 @@
-// What an agent must know of a restartable worker to go on with it after its own restart: the order, and where it
-// stands. Written when the restartable worker is taken, before its program starts, and after it has ended: so a
-// restartable worker is never lost with its agent, whether a program of it lives or not.
+// What an agent must know of a restartable worker to continue it after the agent's own restart: the order and the state
+// of its program. Written when the worker is accepted, before its program starts, and after the program has ended: so a
+// restartable worker is never lost with its agent, whether its program lives or not.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace tidepool::agent {
 
-// What a restartable worker has said of where its program of a generation can be reached.
+// The address of its program that a restartable worker has sent for one generation.
 struct SeatOffer {
   GenerationNumber generation = 0;
   int rank = 0;
@@ -22,16 +22,17 @@ struct SeatOffer {
 struct SeatRecord {
   api::StartWorker order;
   SeatOffer offer;  // generation 0: none yet
-  // Of that generation: has been started, and how it has ended by itself. Neither: no program, or one that had to end.
+  // For that generation: whether the program was started, and how it ended on its own. Neither is set: there is no
+  // program, or the program was stopped.
   bool started = false;
   std::optional<api::EndedMessage> ended;
 };
 
-// In the worker's own folder, which is made where it is missing.
+// Writes into the worker's own folder, which is created if it is missing.
 [[nodiscard]] Status write_seat(const std::filesystem::path& folder, const SeatRecord& record);
-// None: the worker is no restartable worker, or its record is damaged.
+// None: the worker is not restartable, or its record is damaged.
 [[nodiscard]] std::optional<SeatRecord> read_seat(const std::filesystem::path& folder);
-// Where it stands now that no program of it lives.
+// The worker's state after its program is found not to be alive.
 [[nodiscard]] RestartableWorker without_program(SeatRecord record);
 
 }  // namespace tidepool::agent

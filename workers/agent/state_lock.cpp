@@ -14,7 +14,7 @@
 namespace tidepool::agent {
 namespace {
 
-// `conflict_of` says it in words, given the process that holds the file.
+// `conflict_of` makes the message, given the process that holds the file.
 Result<UniqueFd> lock_file(const std::filesystem::path& path,
                            const std::function<std::string(const std::string& holder)>& conflict_of) {
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

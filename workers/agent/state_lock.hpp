@@ -1,5 +1,5 @@
-// One agent per state directory, and one for each GPU of a host. The locks are the kernel's and end with the process,
-// however it ends; workers do not inherit them.
+// Allows one agent per state directory and one agent per GPU of a host. These are kernel locks, which end with the
+// process, however it ends; workers do not inherit them.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,16 @@
 
 namespace tidepool::agent {
 
-// kConflict, with the holder's pid, if another agent runs on this directory.
+// kConflict, with the holder's pid, if another agent uses this directory.
 [[nodiscard]] Result<UniqueFd> lock_state_dir(const std::filesystem::path& state_dir);
 
-// kConflict, with the holder's pid and what to do, if another agent offers one of these. `folder` is the same for all
-// agents that are to know of each other: see folder_of_gpu_locks().
+// kConflict, with the holder's pid and what to do, if another agent offers one of these GPUs. `folder` must be the same
+// for all agents that must exclude each other: see folder_of_gpu_locks().
 [[nodiscard]] Result<std::vector<UniqueFd>> lock_gpus(const std::filesystem::path& folder,
                                                       const std::vector<std::string>& uuids);
 
-// Of all agents of root, or of this user: in a folder that all users may write, another one could lock a GPU.
+// One folder for all agents of root, or for all of this user: if all users could write to it, another user could lock a
+// GPU.
 [[nodiscard]] std::filesystem::path folder_of_gpu_locks();
 
 }  // namespace tidepool::agent

@@ -18,7 +18,7 @@ constexpr int kPortFirst = 20'000;
 constexpr int kPorts = 12'000;
 constexpr int kSlotNumberMax = 65'535;
 
-// Free on all addresses, of both families where the node has both.
+// Binds on all addresses, of both families if the node has both.
 UniqueFd bind_everywhere(int port) {
   UniqueFd socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket) {

@@ -18,7 +18,7 @@ constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 Environment base_environment(const Environment& agent, int cpus) {
   Environment result{{"PATH", kDefaultPath},
                      {"OMP_NUM_THREADS", std::to_string(cpus)},
-                     // Into a file Python else writes what was printed late, after the traceback or never.
+                     // If the output is a file, Python otherwise writes prints late, after the traceback or never.
                      {"PYTHONUNBUFFERED", "1"}};
   for (const char* name : {"PATH", "HOME", "LANG", "TZ", "TIDEPOOL_STUCK_AFTER_MS"}) {
     if (const auto found = agent.find(name); found != agent.end()) result[name] = found->second;
@@ -26,19 +26,20 @@ Environment base_environment(const Environment& agent, int cpus) {
   return result;
 }
 
-// What a job names itself holds, but for the address: there its agent expects it.
+// The job's own variables take precedence, except for the address: its agent expects the worker there.
 void say_where_to_meet(const DataAddress& data, Environment& environment) {
   environment.erase("TIDEPOOL_DATA_ADDRESS");
   if (!data.host.empty()) environment["TIDEPOOL_DATA_ADDRESS"] = data.host;
   if (data.interface.empty() || api::is_loopback_address(data.host)) return;
-  environment.emplace("NCCL_SOCKET_IFNAME", "=" + data.interface);  // with =, this one and none that begins so
-  environment.emplace("GLOO_SOCKET_IFNAME", data.interface);        // of PyTorch's own Gloo
+  // With "=": this interface only, and none whose name begins with it.
+  environment.emplace("NCCL_SOCKET_IFNAME", "=" + data.interface);
+  environment.emplace("GLOO_SOCKET_IFNAME", data.interface);  // for PyTorch's own Gloo
   if (data.host.find(':') != std::string::npos) environment.emplace("NCCL_SOCKET_FAMILY", "AF_INET6");
 }
 
 Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlots& slots) {
   std::string devices;
-  if (!takes_gpus(order, slots)) return devices;  // hides every GPU from a worker that has none
+  if (!takes_gpus(order, slots)) return devices;  // hides every GPU from a worker without GPUs
   for (const int slot : order.slots) {
     if (static_cast<std::size_t>(slot) >= slots.gpus.size()) {
       return invalid_argument("this node has no GPU slot " + std::to_string(slot) + "; it offers " +
@@ -49,8 +50,8 @@ Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlo
   return devices;
 }
 
-// Beside agentd first, so that a node's own trainer wins over one that happens to be on PATH. Its own process looks
-// there: a folder of PATH may lie on a file system that does not answer.
+// Next to agentd first, so that a node's own trainer takes precedence over one on PATH. The worker's own process
+// searches there: a folder of PATH may be on a file system that does not answer.
 std::vector<std::string> places_of(const std::string& program, const fs::path& folder, const std::string& path) {
   if (program.find('/') != std::string::npos) return {};
   std::vector<std::string> places{(folder / program).string()};
@@ -63,7 +64,7 @@ std::vector<std::string> places_of(const std::string& program, const fs::path& f
   return places;
 }
 
-// The kernel would silently take only what stands before it.
+// The kernel would silently use only the text before the NUL.
 bool holds_nul(const ChildSpec& spec) {
   const auto nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   return nul(spec.program) || nul(spec.workdir) || std::any_of(spec.argv.begin(), spec.argv.end(), nul) ||
@@ -113,7 +114,8 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   spec.places = places_of(order.program, place.program_folder, environment["PATH"]);
   spec.argv.insert(spec.argv.end(), order.argv.begin(), order.argv.end());
   spec.environment = entries_of(environment);
-  // In which a program that starts anew for each generation keeps its states; a confined program's plan has its own.
+  // A program that is restarted for each generation keeps its states there; a confined program's plan has its own
+  // folder.
   if (order.restart_grace_ms && !place.confined) spec.make_folder = states;
   if (holds_nul(spec)) return invalid_argument("a NUL byte cannot be passed to a program; remove it from run");
   return spec;

@@ -1,4 +1,4 @@
-// Turns a `start` order into a process to start: which program, which environment. Pure.
+// Converts a `start` order into a process to start: its program and its environment. Pure.
 #pragma once
 
 #include <filesystem>
@@ -15,22 +15,22 @@
 namespace tidepool::agent {
 
 struct LaunchPlace {
-  std::filesystem::path program_folder;                  // where agentd itself lies
-  std::filesystem::path agent_socket;                    // for TIDEPOOL_AGENT_SOCKET; empty: it has no link
-  std::filesystem::path job_file;                        // for TIDEPOOL_JOB_FILE
-  std::filesystem::path length_file;                     // for TIDEPOOL_LENGTH_FILE; empty: it tells its length itself
-  std::string cluster;                                   // for TIDEPOOL_CLUSTER
-  std::filesystem::path checkpoint_folder;               // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names one
+  std::filesystem::path program_folder;     // the folder that contains agentd
+  std::filesystem::path agent_socket;       // for TIDEPOOL_AGENT_SOCKET; empty: the worker has no link
+  std::filesystem::path job_file;           // for TIDEPOOL_JOB_FILE
+  std::filesystem::path length_file;        // for TIDEPOOL_LENGTH_FILE; empty: the worker reports its length itself
+  std::string cluster;                      // for TIDEPOOL_CLUSTER
+  std::filesystem::path checkpoint_folder;  // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names a folder
   std::optional<std::filesystem::path> park_folder;      // for TIDEPOOL_PARK_DIR
-  DataAddress data;                                      // for TIDEPOOL_DATA_ADDRESS; no host: it is not known
-  bool confined = false;                                 // then it has a home and a user of its own
-  std::map<std::string, std::string> agent_environment;  // of which a worker inherits a few names
+  DataAddress data;                                      // for TIDEPOOL_DATA_ADDRESS; no host: not known
+  bool confined = false;                                 // if true, it has a home and a user of its own
+  std::map<std::string, std::string> agent_environment;  // from which a worker inherits a few names
 };
 
-// The daemon takes all slots but "cpu" for GPUs, and CPU slots may have another name.
+// The daemon treats all slots except "cpu" as GPUs, and CPU slots may have another name.
 [[nodiscard]] bool takes_gpus(const api::StartWorker& order, const NodeSlots& slots);
 
-// An error means that the order cannot be carried out as it is written. Leaves `output` and `cpus` to the caller.
+// An error means that the order cannot be carried out as written. The caller sets `output` and `cpus`.
 [[nodiscard]] Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place,
                                             const NodeSlots& slots);
 

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// A ledger shorter than this is left as it is.
+// A shorter ledger is not compacted.
 constexpr off_t kCompactedFrom = off_t{1} << 20;
 
 std::string started_line(WorkerId worker, std::int64_t started_at) {
@@ -49,7 +49,7 @@ std::optional<WorkerId> worker_in(ObjectReader& in, std::string_view field) {
   return in.has(field) ? WorkerId::parse(in.text(field, "")) : std::nullopt;
 }
 
-// Absent in the records of agents that knew nothing of it.
+// Missing in the records of older agents.
 std::vector<int> cpus_in(ObjectReader& in) {
   std::vector<int> cpus;
   for (const json& entry : in.raw("cpus")) {
@@ -66,12 +66,12 @@ std::vector<std::string> gpus_in(ObjectReader& in) {
   return gpus;
 }
 
-// Absent of ends that are known, and in the records of agents that did not tell.
+// Missing for ends that are known, and in the records of older agents.
 std::optional<bool> nothing_started_in(ObjectReader& in) {
   return in.has("nothing_started") ? std::optional(in.boolean("nothing_started", false)) : std::nullopt;
 }
 
-// False if the line is none of those that this file writes.
+// False if this file does not write such a line.
 bool replay(const json& line, RecordedWorkers& history) {
   std::vector<FieldError> errors;
   ObjectReader in(line, "", errors);
@@ -111,7 +111,7 @@ Result<RecordedWorkers> read_history(const fs::path& path) {
   std::size_t begin = 0;
   for (std::size_t number = 1; begin < text->size(); ++number) {
     const std::size_t end = text->find('\n', begin);
-    if (end == std::string::npos) break;  // torn: its action was never taken
+    if (end == std::string::npos) break;  // torn: its action was never carried out
     const auto line = parse_json(std::string_view(*text).substr(begin, end - begin));
     if (!line || !replay(*line, history)) {
       return io_error(path.string() + ", line " + std::to_string(number) +
@@ -142,7 +142,7 @@ Status WorkerLedger::record_cluster(const std::string& cluster) {
   return replace_file(state_dir_ / "cluster", cluster);
 }
 
-// A copy of a state directory must not lay hands on the workers of the original, which live beside it.
+// A copy of a state directory must not touch the workers of the original, which live on the same machine.
 Status WorkerLedger::claim() {
   auto owner = read_owner(state_dir_);
   if (!owner) return owner.error();
@@ -178,7 +178,7 @@ Status WorkerLedger::compact_if_due() {
   return compact(*history);
 }
 
-// Written anew, with what the history still has, and opened for what follows.
+// Rewrites the file with what is left in the history, and opens it for appending.
 Status WorkerLedger::compact(const RecordedWorkers& history) {
   std::string text;
   for (const WorkerId worker : history.started) {
@@ -194,7 +194,7 @@ Status WorkerLedger::compact(const RecordedWorkers& history) {
   }
   const Status put = replace_file(state_dir_ / "ledger.jsonl", text);
   if (put.ok()) compacted_bytes_ = static_cast<off_t>(text.size());
-  // Also after an error: what follows must not go into a file that has been replaced.
+  // Also after an error: later records must not go into a replaced file.
   const Status opened = reopen();
   return put.ok() ? opened : put;
 }

@@ -1,6 +1,6 @@
-// The agent's memory on disk: which worker ids were ever started here, how they ended, which exits the
-// daemon has confirmed, and which process each living worker is. Every record is on disk when its call
-// returns; a torn last line (the machine died while it was written) is dropped at the next start.
+// The agent's records on disk: which worker ids were ever started here, how they ended, which exits the daemon has
+// confirmed, and which process each living worker is. Every record is on disk when its call returns; a torn last line
+// (the machine died while it was written) is dropped at the next start.
 #pragma once
 
 #include <sys/types.h>
@@ -19,51 +19,51 @@
 
 namespace tidepool::agent {
 
-// Enough to find a process again and to know that a recycled pid is another process.
+// Enough to find a process again and to detect that its pid was reused for another process.
 struct ProcessRecord {
   WorkerId worker;
   JobId job;
   pid_t pid = 0;
   std::uint64_t start_time = 0;     // clock ticks since boot, /proc/<pid>/stat field 22
   std::string boot_id;              // /proc/sys/kernel/random/boot_id
-  std::vector<int> cpus;            // that it has to itself; empty = none
-  std::vector<std::string> gpus{};  // whose memory must be back when it has ended
-  uid_t uid = 0;                    // of its job, if it is confined; 0 = it is not
+  std::vector<int> cpus;            // that it has exclusively; empty = none
+  std::vector<std::string> gpus{};  // whose memory must be free after it has ended
+  uid_t uid = 0;                    // of its job, if it is confined; 0 = not confined
 };
 
 class WorkerLedger {
  public:
-  // Reads `state_dir`/ledger.jsonl, drops what acknowledged exits no longer need, and opens it for writing.
+  // Reads `state_dir`/ledger.jsonl, drops the records that acknowledged exits no longer need, and opens it for writing.
   [[nodiscard]] static Result<WorkerLedger> open(const std::filesystem::path& state_dir);
 
   [[nodiscard]] const RecordedWorkers& history() const { return history_; }
 
-  // Of the state directory; a copy of the directory gets another one.
+  // Identifies the state directory; a copy of the directory gets another instance.
   [[nodiscard]] const std::string& instance() const { return instance_; }
-  // Pids of processes in the records that were found here and are those of another directory: this one is a copy of it.
-  // Nothing of them is left in the history.
+  // Pids of living processes in the records that belong to another directory: this directory is then a copy of that
+  // one. The history contains nothing about them.
   [[nodiscard]] const std::vector<pid_t>& foreign() const { return foreign_; }
 
-  // 0: its order has not told when it was ordered.
+  // started_at 0: the order did not say when it was made.
   [[nodiscard]] Status record_started(WorkerId worker, std::int64_t started_at = 0);
   [[nodiscard]] Status record_exit(const api::WorkerExitedReport& report);
   [[nodiscard]] Status record_ack(WorkerId worker);
-  // It is as if it had never been here.
+  // Removes the worker from the records as if it had never been here.
   [[nodiscard]] Status record_forgotten(WorkerId worker);
 
   [[nodiscard]] Status record_process(const ProcessRecord& record);
   [[nodiscard]] std::optional<ProcessRecord> process_of(WorkerId worker) const;
-  // When its process, which has been told to end, is ended by force; by the steady clock of this boot.
+  // When the worker's process, which was asked to end, will be killed; by the steady clock of this boot.
   [[nodiscard]] Status record_ending(WorkerId worker, Instant kill_at);
-  // None: that process has not been told, or it is not known.
+  // None: the process was not asked to end, or it is not known.
   [[nodiscard]] std::optional<Instant> ending_of(const ProcessRecord& process) const;
   void forget_process(WorkerId worker);
 
   [[nodiscard]] Status record_cluster(const std::string& cluster);
-  // Drops from the file what acknowledged exits no longer need, once that may be half of it and it is not small. On an
-  // error the file is as good as before, and the next try comes when it is twice as long.
+  // Drops from the file what acknowledged exits no longer need, once that may be half of the file and the file is not
+  // small. On an error the file stays valid, and the next attempt comes when it is twice as long.
   [[nodiscard]] Status compact_if_due();
-  // Everything above is forgotten. Requires: no worker of it lives.
+  // Drops all records above. Requires: no worker in them lives.
   [[nodiscard]] Status forget_all();
 
  private:
@@ -83,7 +83,7 @@ class WorkerLedger {
   std::vector<pid_t> foreign_;
 };
 
-// What is to be told of processes in the records of another directory.
+// The message about processes in the records that belong to another directory.
 [[nodiscard]] std::string foreign_words(const std::filesystem::path& state_dir, const std::vector<pid_t>& pids);
 
 }  // namespace tidepool::agent

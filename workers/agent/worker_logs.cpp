@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDetailBytes = 300;
 constexpr std::int64_t kTailBytes = 8'192;
-constexpr std::int64_t kLineBytes = 8'192;  // a longer line may lose its beginning with what lies before it
+constexpr std::int64_t kLineBytes = 8'192;  // a longer line may lose its beginning when the log is cut
 constexpr std::int64_t kChunkBytes = 65'536;
 
-// The stretch of a log that still holds bytes.
+// The part of a log that still contains bytes.
 struct Extent {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -44,7 +44,7 @@ std::string read_at(int file, std::int64_t offset, std::int64_t length) {
   return bytes;
 }
 
-// A hole frees whole blocks; of the block in which it ends the front is left as zeros.
+// A hole frees whole blocks; in the block where it ends, the beginning is left as zeros.
 std::int64_t behind_zeros(int file, Extent extent) {
   while (extent.begin < extent.end) {
     const std::string bytes = read_at(file, extent.begin, std::min(kTailBytes, extent.end - extent.begin));
@@ -65,7 +65,7 @@ Extent extent_of(int file) {
   return extent;
 }
 
-// Where the first whole line begins from the offset on, or the offset within one that is too long.
+// Where the first whole line at or after the offset begins, or the offset itself within a line that is too long.
 std::int64_t start_of_line(int file, std::int64_t offset) {
   const std::size_t newline = read_at(file, offset - 1, kLineBytes).find('\n');
   return newline == std::string::npos ? offset : offset + static_cast<std::int64_t>(newline);
@@ -113,7 +113,7 @@ api::LogChunk WorkerLogs::read(const api::LogRead& order, bool lives) const {
   chunk.data = read_at(file.get(), chunk.offset, std::min({order.limit, kChunkBytes, extent.end - chunk.offset}));
   const bool more = lives || chunk.offset + static_cast<std::int64_t>(chunk.data.size()) < extent.end;
   const std::size_t whole = whole_utf8_length(chunk.data);
-  // A limit smaller than one character would otherwise never get past it.
+  // A limit smaller than one character would otherwise never get past that character.
   const bool stuck = whole == 0 && static_cast<std::int64_t>(chunk.data.size()) == order.limit;
   if (more && !stuck) chunk.data.resize(whole);
   chunk.next_offset = chunk.offset + static_cast<std::int64_t>(chunk.data.size());
@@ -133,7 +133,8 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
     std::string line = text.substr(start);
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
     const std::size_t first = line.find_first_not_of(' ');
-    const bool is_note = line.starts_with("tidepool: what " + worker.text() + " wrote");  // ours, by note()
+    // The agent's own line, written by note().
+    const bool is_note = line.starts_with("tidepool: what " + worker.text() + " wrote");
     if (first != std::string::npos && !is_note) {
       line = line.substr(first, line.find_last_not_of(' ') + 1 - first);
       line.resize(whole_utf8_length(line));

@@ -1,6 +1,6 @@
-// The captured output of workers: one file each, written by the workers themselves, so that it goes on
-// while no agent runs. Offsets count from the first byte ever written and never change: what exceeds the
-// cap is cut away at the front as a hole, before a line, and readers are moved past it.
+// The captured output of workers: one file each, written by the workers themselves, so that it continues while no agent
+// runs. Offsets count from the first byte ever written and never change: output above the limit is cut away at the
+// front as a hole that ends before a line, and readers are moved past it.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,19 @@ class WorkerLogs {
   // For the worker's stdout and stderr.
   [[nodiscard]] Result<UniqueFd> writer(WorkerId worker) const;
 
-  // Adds a line of the agent's own to what the worker has written, if it has a log.
+  // Appends a line of the agent to the worker's log, if it has one.
   void note(WorkerId worker, const std::string& sentence) const;
 
-  // `lives`: more may come, so the page is not the end and a character cut in half waits for its rest.
+  // `lives`: more output may come, so the page is not the end, and a character cut in half waits for its rest.
   [[nodiscard]] api::LogChunk read(const api::LogRead& order, bool lives) const;
 
-  // The last line with anything on it, of a progress bar its last state; shortened to 300 bytes, without control
+  // The last line that is not empty (of a progress bar its last state), shortened to 300 bytes, without control
   // characters.
   [[nodiscard]] std::string last_line(WorkerId worker) const;
-  // The same as what is told of a worker's end; empty where there is none.
+  // The last line as it is reported with a worker's end; empty if there is none.
   [[nodiscard]] std::string last_output(WorkerId worker) const;
 
-  // Frees the front of a log that has outgrown the cap. An error if the file system cannot.
+  // Frees the front of a log that exceeds the limit. An error if the file system does not support it.
   [[nodiscard]] Status cut(WorkerId worker) const;
 
   void remove(WorkerId worker) const;
@@ -47,7 +47,7 @@ class WorkerLogs {
   // Removes all logs.
   void clear() const;
 
-  // Removes the oldest logs beyond the limit, but none for which `keep` is true.
+  // Removes the oldest logs above the limit, except those for which `keep` is true.
   void prune(const std::function<bool(WorkerId)>& keep) const;
 
  private:

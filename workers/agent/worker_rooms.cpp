@@ -34,7 +34,7 @@ void WorkerRooms::name_places(LaunchPlace& place) const {
   place.job_file = view::kJobFile;
   place.checkpoint_folder = view::kStates;
   if (!place.length_file.empty()) place.length_file = view::kTmp / place.length_file.filename();
-  // The agent would have to move, as root, what a job has put there.
+  // Otherwise the agent would have to move files of the job as root.
   place.park_folder.reset();
 }
 
@@ -132,7 +132,7 @@ void WorkerRooms::look_again(WorkerId worker, const std::shared_ptr<Closing>& cl
   });
 }
 
-// The driver takes its time to answer, so the loop does not wait for it. One that does not tell is believed.
+// The driver can take long to answer, so the loop does not wait for it. If it does not report, the GPU counts as free.
 void WorkerRooms::look_at_gpus(WorkerId worker, const std::shared_ptr<Closing>& closing) {
   boost::asio::post(sweeper_,
                     [this, worker, closing, gpus = gpus_.at(worker), work = boost::asio::make_work_guard(io_)] {
@@ -147,8 +147,8 @@ void WorkerRooms::look_at_gpus(WorkerId worker, const std::shared_ptr<Closing>& 
                     });
 }
 
-// A confined worker's processes have ended with the first one of their pid namespace; its groups, which no process can
-// leave, prove it. Of others those are found that have their job file in their environment.
+// A confined worker's processes have ended with the first process of their pid namespace; its groups, which no process
+// can leave, prove it. Processes of other workers are found by the job file in their environment.
 std::optional<std::string> WorkerRooms::proof_of_end(WorkerId worker) {
   if (users_.contains(worker)) {
     const auto kills = confinement_.left(worker);
@@ -165,7 +165,7 @@ void WorkerRooms::release(WorkerId worker) {
   cpus_.release(worker);
   gpus_.erase(worker);
   unchecked_.erase(worker);
-  // Of one that could not be started the groups are still there.
+  // If a worker could not be started, its groups still exist.
   if (users_.erase(worker) > 0) static_cast<void>(confinement_.left(worker));
 }
 

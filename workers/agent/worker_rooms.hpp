@@ -1,6 +1,6 @@
-// What a worker has of its node while it lives: CPUs to itself, the user of its job, and its confinement. A room is
-// given back when every process of the worker is proven dead, however it has tried to stay; until then its slots are
-// not free.
+// What a worker has of its node while it lives: exclusive CPUs, the user of its job, and its confinement. A room is
+// released when every process of the worker is proven dead, whatever it did to survive; its slots are not free before
+// that.
 #pragma once
 
 #include <sys/types.h>
@@ -30,24 +30,24 @@ namespace tidepool::agent {
 
 class WorkerRooms {
  public:
-  // Of how many processes a GPU holds memory; none: it is not known. Called in a thread of its own.
+  // The number of processes that hold memory of a GPU; none: not known. Called in a thread of its own.
   using GpuProcesses = std::function<std::optional<int>(const std::string& uuid)>;
-  // `work`: the folder in which each worker's own lies.
+  // `work`: the folder that contains each worker's own folder.
   struct Parts {
     Confinement confinement;
     std::filesystem::path work;
     GpuProcesses gpu_processes;
     Duration held_after = Duration::seconds(5);
-    std::vector<int> cpus = usable_cpus();  // that workers may have to themselves
+    std::vector<int> cpus = usable_cpus();  // that workers may get exclusively
   };
   WorkerRooms(boost::asio::io_context& io, Parts parts);
 
   [[nodiscard]] const Confinement& confinement() const { return confinement_; }
-  // What the confinement keeps of all workers that live, those of earlier agents among them.
+  // The isolation parts that apply to all living workers, including those of earlier agents.
   [[nodiscard]] std::vector<std::string> kept() const;
-  // Where the program finds what is its own, as it sees it.
+  // Sets the paths of the worker's files as its program sees them.
   void name_places(LaunchPlace& place) const;
-  // Where a program of that worker tells its length (program_files/length_files.hpp), on the host.
+  // The file, on the host, in which a program of that worker reports its length (program_files/length_files.hpp).
   [[nodiscard]] std::filesystem::path length_file_of(WorkerId worker, JobId job) const;
 
   struct Need {
@@ -57,25 +57,26 @@ class WorkerRooms {
     std::filesystem::path states;
     int log = -1;
   };
-  // Gives it CPUs and confinement. Returns the job's user; 0: the agent's.
+  // Assigns CPUs and confinement to the worker. Returns the job's user; 0: the agent's user.
   [[nodiscard]] Result<uid_t> open(const Need& need, ChildSpec& spec);
   void adopt(const ProcessRecord& record);
-  // It was adopted and lives: it comes under the check of addresses that workers are started with here.
+  // The worker was adopted and lives: applies the address check that newly started workers get here.
   void deny_addresses_to(WorkerId worker);
-  // Those that it has.
+  // The GPUs that the worker has.
   [[nodiscard]] std::vector<std::string> gpus_of_worker(WorkerId worker) const;
-  // The user that it runs as.
+  // The user that the worker runs as.
   [[nodiscard]] uid_t user_of(WorkerId worker) const;
 
   struct Told {
-    std::function<void(const std::string& why)> done;  // nothing is left; why it ended, if for its memory
-    // Something is after so long, and what; at most once, before `done`.
+    // Nothing of it is left; `why` it ended, if because of its memory.
+    std::function<void(const std::string& why)> done;
+    // Something is left after `lasted`, and `what`; called at most once, before `done`.
     std::function<void(const std::string& what, Duration lasted)> held;
   };
-  // Its first process has ended. Ends what is left of it, in its GPUs' memory, too.
+  // Call when the worker's first process has ended. Ends everything that is left of it, also in the memory of its GPUs.
   void close(WorkerId worker, Told told);
   void release(WorkerId worker);
-  // No worker of the job is left here: its /tmp and its memory files go, in a thread of its own.
+  // Call when no worker of the job is left here: removes its /tmp and its memory files, in a thread of its own.
   void job_left(JobId job);
 
  private:
@@ -83,7 +84,7 @@ class WorkerRooms {
     explicit Closing(boost::asio::io_context& io) : timer(io), since(std::chrono::steady_clock::now()) {}
     boost::asio::steady_timer timer;
     std::chrono::steady_clock::time_point since;
-    std::optional<std::string> why;  // all its processes are dead
+    std::optional<std::string> why;  // set once all its processes are dead
     Told told;
   };
   void look(WorkerId worker, const std::shared_ptr<Closing>& closing);
@@ -98,8 +99,8 @@ class WorkerRooms {
   CpuPool cpus_;
   GpuProcesses gpu_processes_;
   Duration held_after_;
-  std::map<WorkerId, uid_t> users_;  // of the confined
-  std::set<WorkerId> unchecked_;     // adopted ones that reach addresses which are denied here
+  std::map<WorkerId, uid_t> users_;  // users of confined workers
+  std::set<WorkerId> unchecked_;     // adopted workers that can reach addresses which are denied here
   std::map<WorkerId, std::vector<std::string>> gpus_;
   boost::asio::thread_pool sweeper_{1};
 };

@@ -62,11 +62,11 @@ Status WorkerSocket::listen(const std::filesystem::path& path) {
     return invalid_argument("the path " + path.string() + " is longer than the " + std::to_string(kPathMax) +
                             " bytes a socket may have; choose a shorter --state-dir");
   }
-  ::unlink(path.c_str());  // of an earlier agent; the lock says that it no longer runs
+  ::unlink(path.c_str());  // of an earlier agent, which no longer runs, as the lock shows
   error_code error;
   acceptor_.open(asio::local::stream_protocol(), error);
   if (!error) acceptor_.bind(asio::local::stream_protocol::endpoint(path.string()), error);
-  // Jobs with users of their own see it, and only it, in a folder that is closed to all others.
+  // Jobs with users of their own see the socket, and only it, in a folder that is closed to everyone else.
   const mode_t mode = ::geteuid() == 0 ? 0666 : 0600;
   if (!error && ::chmod(path.c_str(), mode) != 0) return errno_error("protect " + path.string());
   if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
@@ -112,7 +112,7 @@ void WorkerSocket::admit(LocalSocket socket) {
   auto stream = std::make_shared<LineStream>(LineStream::Stream(LineStream::Socket(std::move(socket))), kUnreadMax,
                                              api::kWorkerLineBytesMax);
   expect_hello(stream, *user);
-  // Weak: the stream owns these handlers.
+  // Weak, because the stream owns these handlers.
   const std::weak_ptr<LineStream> weak = stream;
   stream->start({.on_line =
                      [this, weak](const std::string& line) {
@@ -129,13 +129,13 @@ void WorkerSocket::admit(LocalSocket socket) {
                      }});
 }
 
-// A connection that stays silent keeps a descriptor, and lets each ended worker wait for kDrainPatience.
+// A silent connection uses a descriptor, and makes each ended worker wait for kDrainPatience.
 void WorkerSocket::expect_hello(const Stream& stream, uid_t user) {
   auto& unknown =
       unknown_links_.try_emplace(stream, Unknown{user, asio::steady_timer(io_, hello_patience_)}).first->second;
   unknown.deadline.async_wait([this, user, weak = std::weak_ptr<LineStream>(stream)](const error_code& ended) {
     const auto self = weak.lock();
-    // One whose hello was read as the time ran out is known.
+    // A connection whose hello was read as the time ran out is known.
     if (ended || !unknown_links_.contains(self)) return;
     const std::string trouble = "a connection said no hello in time";
     handlers_.on_trouble(user_text(user), trouble + "; it was closed");
@@ -189,7 +189,7 @@ void WorkerSocket::on_message(const Stream& stream, const std::string& line) {
   const WorkerId worker = speaker(stream);
   auto message = api::decode_worker_to_agent(line);
   if (const auto* pulse = message ? std::get_if<api::PulseMessage>(&*message) : nullptr) {
-    // One that we hang up on connects again; what it said before that is old.
+    // A worker whose link the agent closes reconnects; what it sent before is outdated.
     if (!leaving_.contains(stream)) handlers_.on_pulse(worker, *pulse);
     return;
   }
@@ -208,7 +208,7 @@ void WorkerSocket::retire(WorkerId worker) {
   if (link.empty()) return;
   const auto of_worker = [&](const auto& entry) { return entry.second == worker; };
   if (std::ranges::count_if(leaving_, of_worker) >= kLeavingMax) {
-    // Its peer does not close them: a job is not to use up the agent's descriptors.
+    // The peer does not close the old links: a job must not use up the agent's descriptors.
     const Stream replaced = std::ranges::find_if(leaving_, of_worker)->first;
     replaced->close("the worker has connected again and again");
     leaving_.erase(replaced);
@@ -226,8 +226,8 @@ void WorkerSocket::lost(const Stream& stream) {
 }
 
 void WorkerSocket::send(WorkerId worker, const api::ToWorker& message) {
-  // A library of an older version closes its link at what it does not know. The daemon tells it again to one that
-  // connects later.
+  // A library of an older version closes its link at an unknown message. The daemon sends the notice again to a worker
+  // that connects later.
   const bool tells_notice = std::holds_alternative<api::NoticeMessage>(message);
   if (tells_notice && !(links_.contains(worker) && hearing_.contains(worker))) return;
   std::string line = api::encode(message);
@@ -236,13 +236,13 @@ void WorkerSocket::send(WorkerId worker, const api::ToWorker& message) {
     return;
   }
   auto& queue = waiting_[worker];
-  // The newest generation is what counts, so the oldest message goes first.
+  // The newest generation is the one that counts, so the oldest message is dropped first.
   if (queue.size() >= kWaitingMax) queue.pop_front();
   queue.push_back(std::move(line));
 }
 
 void WorkerSocket::close_links() {
-  // From now on messages for these workers wait until they are back.
+  // From now on messages for these workers wait until the workers reconnect.
   while (!links_.empty()) retire(links_.begin()->first);
 }
 
@@ -265,7 +265,7 @@ bool WorkerSocket::connected(WorkerId worker) const {
 
 void WorkerSocket::look_at_drains() {
   for (auto& [worker, drain] : drains_) {
-    // A link without a name may be this worker's, with its hello not read yet.
+    // An unidentified link may be this worker's, with its hello not read yet.
     if (!connected(worker) && unknown_links_.empty()) drain->timer.cancel();
   }
 }

@@ -1,6 +1,6 @@
-// The Unix socket where workers speak to their agent. Only processes of a worker's own user get in under its id, and
-// only while it lives here. Messages for a worker that is not connected yet wait
-// for it, so that none is lost while it boots or connects again.
+// The Unix socket on which workers talk to their agent. Only processes of a worker's own user are accepted under its
+// id, and only while the worker lives here. Messages for a worker that is not connected wait for it, so that none is
+// lost while it starts or reconnects.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -23,32 +23,33 @@
 
 namespace tidepool::agent {
 
-// Until then a connection has to say which worker it is; the runtime says so as soon as it has connected.
+// A connection must say within this time which worker it is; the runtime does so as soon as it has connected.
 inline constexpr auto kHelloPatience = std::chrono::seconds(30);
 
 class WorkerSocket {
  public:
   struct Handlers {
-    // The user that it runs as; none: it does not live here.
+    // The user that the worker runs as; none: it does not live here.
     std::function<std::optional<uid_t>(WorkerId)> user_of;
     std::function<void(WorkerId, api::FromWorker)> on_message;
     std::function<void(WorkerId, api::PulseMessage)> on_pulse;
-    std::function<void(WorkerId)> on_hung_up;                                                // by the worker itself
+    std::function<void(WorkerId)> on_hung_up;  // the worker closed the link
     std::function<void(const std::string& source, const std::string& sentence)> on_trouble;  // as TroubleLog::warn
   };
   WorkerSocket(boost::asio::io_context& io, Handlers handlers,
                std::chrono::steady_clock::duration hello_patience = kHelloPatience);
 
   [[nodiscard]] Status listen(const std::filesystem::path& path);
-  // At sock/w.sock: a folder that each confined worker sees, so that it finds the socket of the next agent, too. For
-  // others it is at w.sock.
+  // Listens at sock/w.sock: each confined worker sees that folder, so it also finds the socket of the next agent. For
+  // other workers the socket is at w.sock.
   [[nodiscard]] Status listen_in(const std::filesystem::path& state_dir);
   void send(WorkerId worker, const api::ToWorker& message);
-  // Ends each link on our side; what a worker still sends on it is read, and it connects again by itself.
+  // Closes each link on the agent's side; what a worker still sends on it is read, and the worker reconnects on its
+  // own.
   void close_links();
-  // Calls `done` once everything that an ended worker had said has been read, or after two seconds.
+  // Calls `done` once everything that an ended worker sent has been read, or after two seconds.
   void when_drained(WorkerId worker, std::function<void()> done);
-  // Drops what waits for it.
+  // Drops the messages that wait for the worker.
   void forget(WorkerId worker);
 
  private:
@@ -78,7 +79,7 @@ class WorkerSocket {
   std::chrono::steady_clock::duration hello_patience_;
   std::map<Stream, Unknown> unknown_links_;
   std::map<WorkerId, Stream> links_;
-  std::set<WorkerId> hearing_;          // whose library knows notices to leave
+  std::set<WorkerId> hearing_;          // workers whose library supports notices to leave
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end
   std::map<WorkerId, std::deque<std::string>> waiting_;
   std::map<WorkerId, std::shared_ptr<Drain>> drains_;

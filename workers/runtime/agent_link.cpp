@@ -70,7 +70,7 @@ void AgentLink::set_generation(GenerationNumber generation) {
 }
 
 void AgentLink::drop_oldest_steps() {
-  // The first line may be half written, and a greeting belongs to the connection: both stay.
+  // The first line may be half written, and a greeting belongs to the connection: keep both.
   const auto first = queue_.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(greeting_, 1));
   const auto oldest = std::find_if(first, queue_.end(), [](const Outgoing& out) { return out.kind == Kind::kSteps; });
   if (oldest != queue_.end()) queue_.erase(oldest);
@@ -96,7 +96,7 @@ void AgentLink::run() {
   }
 }
 
-// Waits, unless told to stop; false if told so.
+// Waits; returns false if the link is stopping.
 bool AgentLink::pause(Millis backoff) {
   const TimePoint until = Clock::now() + backoff;
   for (;;) {
@@ -127,7 +127,7 @@ int AgentLink::connect_once() const {
 
 void AgentLink::queue_greeting() {
   const std::lock_guard lock(mutex_);
-  written_ = 0;  // a line that was cut off is sent again as a whole
+  written_ = 0;  // an interrupted line is sent again from its start
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(greeting_));
   std::vector<Outgoing> greeting;
   const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message)}); };
@@ -150,7 +150,7 @@ void AgentLink::queue_greeting() {
   unread_ = false;
 }
 
-// After a connection has ended.
+// Called after a connection has ended.
 bool AgentLink::reconnects() {
   const std::lock_guard lock(mutex_);
   connected_ = false;
@@ -163,7 +163,7 @@ bool AgentLink::has_said_all() {
   return ending_ && queue_.empty();
 }
 
-// Talks on one connection until it breaks or the link is to stop.
+// Talks on one connection until it breaks or the link stops.
 void AgentLink::serve(int fd) {
   queue_greeting();
   api::LineBuffer lines;
@@ -189,7 +189,7 @@ void AgentLink::serve(int fd) {
   }
 }
 
-// One waits at most: an agent that does not read would otherwise find thousands.
+// At most one pulse waits in the queue: an agent that does not read would otherwise get thousands.
 void AgentLink::queue_pulse() {
   constexpr Millis kInterval{1'000};
   if (Clock::now() < next_pulse_) return;
@@ -220,7 +220,7 @@ bool AgentLink::read_some(int fd, api::LineBuffer& lines) {
   char bytes[16'384];
   const ssize_t received = ::recv(fd, bytes, sizeof bytes, 0);
   if (received < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  if (received < 0) {  // a local socket that is closed with something unread is reset
+  if (received < 0) {  // a local socket that is closed with unread data is reset
     const std::lock_guard lock(mutex_);
     unread_ = true;
   }
@@ -236,7 +236,7 @@ bool AgentLink::read_some(int fd, api::LineBuffer& lines) {
   return true;
 }
 
-// A generation that is told again comes from a daemon that was restarted and has forgotten the addresses.
+// A generation that is sent again comes from a restarted daemon, which has lost the addresses.
 void AgentLink::repeat_address(GenerationNumber generation) {
   std::optional<api::AddressMessage> told;
   {

@@ -1,10 +1,10 @@
-// The worker's end of the Unix socket to the agent of its node, with a thread of its own. It receives
-// generations and addresses for the Membership board, sends reports, and gives the agent a pulse.
+// The worker's end of the Unix socket to the agent of its node. It runs a thread of its own, which receives generations
+// and addresses for the Membership board, sends reports and sends the agent pulses.
 //
-// Losing the agent or the daemon never stops training: the link comes back by itself, says hello and
-// `ready` again, and repeats what the daemon may have lost: an address, the newest audits and the end (it keeps the
-// first of each). The link ends once the agent has read all of it, known by the agent's closing after ours; if an
-// agent dies before, the next one is sent it again.
+// Losing the agent or the daemon never stops training. The link reconnects on its own, says hello and `ready` again,
+// and repeats what the daemon may have lost: an address, the newest audits and the end (the daemon keeps the first of
+// each). The link ends once the agent has read everything; it knows this because the agent closes its end after the
+// worker does. If an agent dies before that, the link sends all of it to the next agent.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,8 @@
 
 namespace tidepool::runtime {
 
-// Of the newest epochs: more than a short epoch leaves behind while a node is found to be lost.
+// How many of the newest epochs' audits are repeated: more than a job of short epochs completes while the loss of a
+// node is being detected.
 inline constexpr std::size_t kAuditsRepeated = 64;
 
 struct AgentLinkOptions {
@@ -31,17 +32,18 @@ struct AgentLinkOptions {
   WorkerId worker;
   Millis backoff_first{20};
   Millis backoff_max{1'000};
-  Millis flush_at_end{5'000};     // how long the destructor waits for the agent to read everything
-  std::size_t queue_max = 1'024;  // messages kept while the agent is away; beyond it `steps` are dropped first
-  // How long the training is, as `ready` tells it; at most one of them.
+  Millis flush_at_end{5'000};  // how long the destructor waits for the agent to read everything
+  // Messages kept while the agent is away; above that the oldest `steps` are dropped first.
+  std::size_t queue_max = 1'024;
+  // How long the training is, as `ready` reports it; at most one of the two is set.
   std::optional<std::int64_t> work_steps = std::nullopt;
   std::optional<std::int64_t> work_samples = std::nullopt;
-  bool hears_notices = false;  // the agent is of a version that knows them
+  bool hears_notices = false;  // the agent's version supports notices
 };
 
 class AgentLink {
  public:
-  // What the link's thread tells the worker, and what it reads of it.
+  // The boards that the link's thread writes for the worker, and the one that it reads.
   struct Boards {
     Membership& membership;
     const PulseBoard& pulse;
@@ -56,11 +58,11 @@ class AgentLink {
   // From any thread; never blocks.
   void send(const api::FromWorker& message);
 
-  // Sends where this rank listens; again after a reconnect, and when the daemon tells the generation again,
-  // until all addresses have come.
+  // Sends the address on which this rank listens. Sends it again after a reconnect, and when the daemon repeats the
+  // generation, until all addresses have arrived.
   void send_address(api::AddressMessage message);
 
-  // The generation that the worker is in, told with `ready` after each reconnect.
+  // The generation that the worker is in; `ready` reports it after each reconnect.
   void set_generation(GenerationNumber generation);
 
  private:
@@ -90,12 +92,12 @@ class AgentLink {
   Membership& membership_;
   const PulseBoard& pulse_;
   NoticeBoard& notices_;
-  TimePoint next_pulse_;  // of the link's thread
+  TimePoint next_pulse_;  // used by the link's thread only
   int wake_fd_ = -1;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Outgoing> queue_;
-  std::size_t written_ = 0;   // bytes of the first line that are out already
+  std::size_t written_ = 0;   // bytes of the first line that are already written
   std::size_t greeting_ = 0;  // lines at the front that belong to this connection only
   std::optional<api::AddressMessage> address_;
   std::deque<api::EpochAuditedMessage> audits_;  // the newest, oldest first
@@ -104,7 +106,7 @@ class AgentLink {
   bool connected_ = false;
   bool unread_ = false;    // the connection broke before the agent had read what was sent
   bool ending_ = false;    // nothing more will be sent
-  bool stopping_ = false;  // whether what was sent is read or not
+  bool stopping_ = false;  // ends the thread even if the agent has not read everything
   std::thread thread_;
 };
 

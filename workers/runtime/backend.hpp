@@ -1,4 +1,4 @@
-// Which library carries the sums between workers: a choice of the user, TIDEPOOL_BACKEND.
+// The library that sums between workers. The user chooses it with TIDEPOOL_BACKEND.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 namespace tidepool::runtime {
 
 enum class Backend {
-  kAuto,  // NCCL if the worker was given GPUs and the libraries load, and Gloo beside workers without
+  kAuto,  // NCCL if the worker has GPUs and the libraries load; Gloo in a job that has workers without NCCL
   kGloo,
-  kNccl,  // nothing else: a worker without it is an error
+  kNccl,  // NCCL only: a worker without it is an error
 };
 
 // "auto", "gloo" or "nccl"; empty is auto.

@@ -24,18 +24,18 @@ struct tidepool_session {
   std::optional<tidepool::runtime::Step> step;
   std::size_t gradient_count = 0;
   std::set<std::string> registered;
-  bool lent = false;  // the gradients are the program's, on its GPU
+  bool lent = false;  // the gradients are the program's own, on its GPU
   bool joined = false;
-  bool in_step = false;     // next_step gave one that is neither reduced nor given up
-  bool may_commit = false;  // reduce said so
+  bool in_step = false;     // next_step returned a step that is neither reduced nor abandoned
+  bool may_commit = false;  // reduce returned COMMIT
 };
 
 namespace {
 
-// Stays in place for the life of the thread, and is written without an allocation that could fail.
+// One buffer per thread, written without an allocation that could fail.
 thread_local char last_error[1024];
 
-// Whole characters of UTF-8 only, ended by a 0.
+// Copies whole UTF-8 characters only and terminates with a 0.
 template <std::size_t kSize>
 void copy_text(std::string_view text, char (&out)[kSize]) {
   std::size_t length = std::min(text.size(), kSize - 1);
@@ -49,7 +49,7 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-// No exception crosses the border to C.
+// No exception may propagate into C.
 template <class Call>
 int guarded(Call call) {
   try {
@@ -69,10 +69,10 @@ int give(const Struct& value, Struct* out) {
   return TIDEPOOL_OK;
 }
 
-// What the options were when the library was new; later fields follow.
+// The options in the library's first version; later fields follow.
 constexpr std::size_t kFirstOptions = offsetof(tidepool_options, on_resize);
 
-// The program's function as the session calls it.
+// Wraps the program's function for the session.
 auto rule_of(const tidepool_options& given) {
   return [rule = given.resize_rule, user = given.resize_user](const BatchQuestion& question) {
     tidepool_resize resize{.struct_size = sizeof(tidepool_resize),
@@ -113,14 +113,14 @@ std::int64_t unix_ms_of(tidepool::runtime::WallTime at) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
 }
 
-// Times beyond any that a clock shows are kept within what it can hold.
+// Clamps times that the clock type cannot represent.
 tidepool::runtime::WallTime wall_time_of(std::int64_t unix_ms) {
   constexpr std::int64_t kMost = 9'000'000'000'000;  // in the year 2255
   const auto since = std::chrono::milliseconds(std::clamp<std::int64_t>(unix_ms, 0, kMost));
   return tidepool::runtime::WallTime(std::chrono::duration_cast<tidepool::runtime::WallTime::duration>(since));
 }
 
-// One piece of the state, which `add` takes in; its errors are the caller's, too.
+// Registers one piece of the state through `add`; returns its errors to the caller.
 template <class Add>
 int register_piece(tidepool_session* session, const char* name, std::span<std::byte> memory, Add add) {
   if (session == nullptr || name == nullptr || (memory.data() == nullptr && !memory.empty())) {
@@ -166,7 +166,7 @@ int tidepool_open(const tidepool_options* options, tidepool_session** session) {
     if (options->struct_size < kFirstOptions) {
       return fail(TIDEPOOL_INVALID, "options.struct_size is too small: use sizeof(tidepool_options)");
     }
-    tidepool_options given{};  // of an older caller the fields that it does not know stay 0
+    tidepool_options given{};  // fields that an older caller does not know stay 0
     std::memcpy(&given, options, std::min(options->struct_size, sizeof given));
     auto settings = tidepool::runtime::SessionOptions::from_environment();
     if (!settings.ok()) return fail(TIDEPOOL_INVALID, settings.error().message);
@@ -346,7 +346,7 @@ int tidepool_answer(tidepool_session* session, int32_t answer, int64_t until_uni
       return fail(TIDEPOOL_INVALID,
                   "the answer is " + std::to_string(answer) + "; use one of the TIDEPOOL_ANSWER_ values");
     }
-    // The values follow those of the protocol from 1 on.
+    // The values equal those of the protocol, starting at 1.
     const auto said = static_cast<tidepool::api::NoticeAnswer>(answer - TIDEPOOL_ANSWER_SAVING);
     const auto status = session->session->answer(said, wall_time_of(until_unix_ms));
     return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_INVALID, status.error().message);

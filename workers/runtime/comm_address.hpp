@@ -1,4 +1,4 @@
-// Which transport the workers of a generation take. All ranks see the same addresses, so all come to the same choice
+// Chooses the transport for the workers of a generation. All ranks see the same addresses, so all make the same choice
 // without another message.
 #pragma once
 
@@ -14,10 +14,10 @@ using api::CommAddress;
 
 enum class Transport { kGloo, kNccl };
 
-// NCCL if every rank has the same version of it, else Gloo if every rank has that. `addresses` in rank order.
+// NCCL if every rank has the same NCCL version, else Gloo if every rank has Gloo. `addresses` are in rank order.
 struct AgreedTransport {
   Transport transport = Transport::kGloo;
-  std::string why_not_nccl;  // empty if it is NCCL, or if no rank has it
+  std::string why_not_nccl;  // empty if NCCL was chosen, or if no rank has NCCL
 };
 [[nodiscard]] Result<AgreedTransport> agree_on_transport(const std::vector<CommAddress>& addresses);
 

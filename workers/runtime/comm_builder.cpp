@@ -22,7 +22,7 @@ void CommBuilder::start(const Generation& target) {
   thread_ = std::thread([this, target] { build(target); });
 }
 
-// The build in progress sees that a newer generation is there, or runs into its timeouts.
+// The build in progress ends because it sees the newer generation, or by its timeouts.
 void CommBuilder::abandon() {
   if (thread_.joinable()) thread_.join();
   comm_.reset();
@@ -93,7 +93,7 @@ Result<std::shared_ptr<Comm>> CommBuilder::connect(const Generation& target, Mem
   }
   set_connecting(true);
   auto connected = opening->connect(*addresses);
-  // The kernel completes a connection to a process that is stopped; only an answer shows that all are there.
+  // The kernel completes a connection even to a stopped process; only an answer proves that all ranks are there.
   const std::int64_t here = rank;
   const bool answered = connected.ok() && (*connected)->allgather({&here, 1}).ok();
   set_connecting(false);

@@ -1,5 +1,5 @@
-// Builds the Comm of the next generation in a thread of its own, beside the one at work, so that
-// training goes on meanwhile. A build that a newer generation supersedes ends by itself.
+// Builds the Comm of the next generation in a thread of its own while the current one is in use, so that training
+// continues. A build that a newer generation supersedes ends on its own.
 #pragma once
 
 #include <condition_variable>
@@ -21,12 +21,12 @@ namespace tidepool::runtime {
 
 struct CommBuilderOptions {
   WorkerId self;
-  Transports transports{};  // that this worker has
+  Transports transports{};  // the transports that this worker has
   std::string host = "127.0.0.1";
   Millis address_timeout{600'000};  // until all members have published their addresses
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
-  // Runs over each new communicator of more than one before it counts as built; interrupt() makes it return soon.
+  // Runs on each new communicator of more than one worker before it counts as built; interrupt() makes it return soon.
   std::function<Status(Comm&)> prepare{};
   std::function<void()> interrupt{};
 };
@@ -42,24 +42,24 @@ class CommBuilder {
   CommBuilder(const CommBuilder&) = delete;
   CommBuilder& operator=(const CommBuilder&) = delete;
 
-  // Ends what it does and forgets what it has.
+  // Ends the build in progress and drops what was built.
   void abandon();
 
-  // Abandons what it has and builds for `target`, which must have this worker as a member and be
-  // above every earlier target.
+  // Abandons an earlier build and builds for `target`. This worker must be a member of `target`, and `target` must be
+  // newer than every earlier target.
   void start(const Generation& target);
 
   [[nodiscard]] State state() const;
-  // For how long it has been connecting: all addresses are known, and it is not done.
+  // How long it has been connecting: the time since all addresses were known, while the build is not done.
   [[nodiscard]] Millis connecting_for(TimePoint now) const;
   [[nodiscard]] GenerationNumber target() const { return target_.number; }
 
-  // Waits while it is building. Bounded by the timeouts, cut short by a newer generation.
+  // Waits while a build is in progress. The timeouts bound the wait; a newer generation ends it early.
   void wait();
-  // The same no longer than until `deadline`; false if it is still building then.
+  // As wait(), but at most until `deadline`; false if the build is still in progress then.
   [[nodiscard]] bool wait_until(TimePoint deadline);
 
-  // What was built; from then on only a death ends it. Requires: kReady.
+  // What was built. After take() only a death ends the communicator. Requires: kReady.
   struct Built {
     Generation generation;
     std::shared_ptr<Comm> comm;

@@ -1,7 +1,7 @@
-// Opens the communicator of one generation on the transport that all its members have: NCCL between GPUs, else Gloo.
+// Opens the communicator of one generation on a transport that all its members have: NCCL between GPUs, else Gloo.
 //
-// What this worker has is found out once, when the session opens; which of it is used is decided for each generation
-// anew, from all ranks' addresses, so a job may go on over Gloo when a worker without a GPU joins.
+// The transports of this worker are determined once, when the session opens. Each generation chooses again between
+// them, from the addresses of all ranks, so a job can continue over Gloo when a worker without a GPU joins.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ namespace tidepool::runtime {
 
 struct Transports {
   bool gloo = true;
-  std::shared_ptr<const NcclLibrary> nccl;  // both or none
+  std::shared_ptr<const NcclLibrary> nccl;  // both are set, or neither is
   std::shared_ptr<const CudaLibrary> cuda;
-  std::string why_no_nccl;  // in words, if it was looked for and not found
+  std::string why_no_nccl;  // the reason for users, if NCCL was looked for and not found
 };
 
-// Loads the libraries; the one place that looks at CUDA_VISIBLE_DEVICES. Call it before other threads run.
+// Loads the libraries; the only place that reads CUDA_VISIBLE_DEVICES. Call it before other threads run.
 [[nodiscard]] Result<Transports> find_transports(Backend wanted);
 
 struct CommOpeningOptions {
@@ -39,10 +39,11 @@ class CommOpening {
   [[nodiscard]] static Result<std::shared_ptr<CommOpening>> open(const Transports& transports,
                                                                  const CommOpeningOptions& options);
 
-  // What the peers must know to connect; opaque bytes.
+  // What the peers need to connect; opaque bytes.
   [[nodiscard]] std::string address() const;
 
-  // `addresses` in rank order. abort() from another thread ends the wait. The transport that is not used is closed.
+  // `addresses` are in rank order. abort() from another thread ends the wait. The transport that is not chosen is
+  // closed.
   [[nodiscard]] Result<std::shared_ptr<Comm>> connect(const std::vector<std::string>& addresses);
 
   void abort() noexcept;
@@ -51,8 +52,8 @@ class CommOpening {
   CommOpening(std::shared_ptr<GlooComm> gloo, std::shared_ptr<NcclComm> nccl, int nccl_version)
       : gloo_(std::move(gloo)), nccl_(std::move(nccl)), nccl_version_(nccl_version) {}
 
-  const std::shared_ptr<GlooComm> gloo_;  // may be none
-  const std::shared_ptr<NcclComm> nccl_;  // may be none
+  const std::shared_ptr<GlooComm> gloo_;  // may be null
+  const std::shared_ptr<NcclComm> nccl_;  // may be null
   const int nccl_version_;
 };
 

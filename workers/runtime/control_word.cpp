@@ -18,8 +18,9 @@ constexpr int kChecksumBits = 64;
 constexpr std::size_t kFloatsPerRank = 4;
 constexpr std::uint32_t kExactMax = 1U << kExactBits;
 
-// Layout: loss, noise term, ranks with one, limbs of the count and of the checksum, then per rank: ready_for, compute
-// time, share table, and its end: above 0 it has ended, below it tells no loss of so many samples.
+// Layout: loss, noise term, number of ranks with one, limbs of the count and of the checksum, then per rank: ready_for,
+// compute time, share table, and its end word: above 0 the rank has ended, below 0 it reports no loss for that many
+// samples.
 struct Layout {
   explicit Layout(int size)
       : limb_bits(control_limb_bits(size)),
@@ -59,7 +60,7 @@ std::uint64_t read_limbs(std::span<const float> limbs, int bits) {
   return number;
 }
 
-// The number that all ranks have said, if it is one and not 0.
+// The number that all ranks reported, if it is the same and not 0.
 template <class Number>
 std::optional<Number> agreed(const std::vector<Number>& said) {
   const Number first = said.front();
@@ -105,7 +106,7 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
   write_limbs(report.fed.count, at.limb_bits, word.subspan(kCount, at.count_limbs));
   write_limbs(report.fed.checksum, at.limb_bits, word.subspan(at.checksum, at.checksum_limbs));
   const std::size_t mine = at.place_of(place.rank);
-  // The distance to the next generation is small, the number itself may not be.
+  // Send the distance to the next generation, which is small; the number itself may be large.
   const std::uint32_t ahead = report.ready_for > place.current ? report.ready_for - place.current : 0;
   word[mine] = ahead < kExactMax ? static_cast<float>(ahead) : 0.0F;
   word[mine + 1] = static_cast<float>(report.compute_us);

@@ -17,7 +17,7 @@ DataLedger::DataLedger(LedgerOptions options) : options_(options), order_(option
 }
 
 Lease DataLedger::lease() const {
-  // Not cursor + batch: that could overflow.
+  // Not cursor + batch, which could overflow.
   const std::uint64_t end = state_.cursor + std::min(options_.global_batch, options_.samples - state_.cursor);
   return {.epoch = state_.epoch, .begin = state_.cursor, .end = end};
 }
@@ -63,7 +63,7 @@ EpochAudit DataLedger::audit_so_far() const {
 
 AuditSum DataLedger::expected_up_to(std::uint64_t end) const {
   AuditSum expected;
-  // A whole epoch is every sample once, in whatever order: no need to compute the order again.
+  // A whole epoch contains every sample once, in any order: the order need not be computed again.
   const bool whole = end == options_.samples;
   for (std::uint64_t position = 0; position < end; ++position) expected.add(whole ? position : order_.at(position));
   return expected;

@@ -1,8 +1,8 @@
-// Which samples each step uses, and the proof that each was used exactly once. A step's samples are
-// leased when it starts and acknowledged when it commits; what was never acknowledged is leased again.
+// Decides which samples each step uses, and proves that each sample was used exactly once. A step leases its samples
+// when it starts and acknowledges them when it commits; samples that were never acknowledged are leased again.
 //
-// The k-th sample of an epoch is the same for every number of workers; only the split of a step's
-// range over the ranks depends on the size and on the shares. The ledger's state is part of the replicated state.
+// The k-th sample of an epoch is the same for every number of workers; only the split of a step's range over the ranks
+// depends on the size and on the shares. The ledger's state is part of the replicated state.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tidepool::runtime {
 
-// How many samples, and the sum of their marks modulo 2^64; two ranks' sums add up.
+// The number of samples, and the sum of their marks modulo 2^64. The sums of two ranks can be added.
 struct AuditSum {
   std::uint64_t count = 0;
   std::uint64_t checksum = 0;
@@ -32,14 +32,15 @@ struct Lease {
 
 struct EpochAudit {
   std::int64_t epoch = 0;
-  std::uint64_t expected = 0;  // samples that should have been used: all, or in an unfinished epoch all leased
-  std::uint64_t used = 0;      // samples that committed steps were fed
-  bool checksum_ok = false;    // the samples used are exactly the expected ones
+  // Samples that should have been used: all samples, or in an unfinished epoch all leased ones.
+  std::uint64_t expected = 0;
+  std::uint64_t used = 0;    // samples that the committed steps used
+  bool checksum_ok = false;  // the samples used are exactly the expected ones
 };
 
 struct LedgerOptions {
   std::uint64_t samples = 1;       // in one epoch, > 0
-  std::uint64_t global_batch = 1;  // samples a step over all ranks, > 0; an epoch's last step may be shorter
+  std::uint64_t global_batch = 1;  // samples per step over all ranks, > 0; an epoch's last step may be shorter
   std::uint64_t seed = 1;
 };
 
@@ -55,24 +56,24 @@ class DataLedger {
 
   explicit DataLedger(LedgerOptions options);
 
-  // The range of the step in flight: the same answer until it commits.
+  // The range of the step in progress: the same answer until the step commits.
   [[nodiscard]] Lease lease() const;
 
-  // The range after `lease`, if that commits and the batch stays.
+  // The range after `lease`, if `lease` commits and the batch does not change.
   [[nodiscard]] Lease lease_after(const Lease& lease) const;
 
-  // The samples of `rank` in a range of the epoch under way or the next. The ranks' shares cover it exactly, whatever
-  // the table; even ones differ by at most one.
+  // The samples of `rank` in a range of the current epoch or the next one. The ranks' shares cover the range exactly,
+  // whatever the table is; even shares differ by at most one sample.
   [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, const SampleWeights& shares) const;
 
-  // Acknowledges the lease; `fed` is what all ranks together were fed. Returns the audit at an epoch's end.
+  // Acknowledges the lease; `fed` counts the samples that all ranks together used. Returns the audit at an epoch's end.
   std::optional<EpochAudit> commit(AuditSum fed);
 
-  // The audit of the epoch that is under way, up to the cursor.
+  // The audit of the current epoch, up to the cursor.
   [[nodiscard]] EpochAudit audit_so_far() const;
 
-  // The size of leases from now on, > 0: it may differ from generation to generation. What was leased and
-  // not committed is leased anew, so every sample is still used once.
+  // Sets the size of all later leases, > 0; it may differ from generation to generation. Samples that were leased but
+  // not committed are leased again, so every sample is still used once.
   void set_global_batch(std::uint64_t samples);
   [[nodiscard]] std::uint64_t global_batch() const { return options_.global_batch; }
 

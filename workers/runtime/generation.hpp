@@ -1,5 +1,5 @@
-// One immutable membership of a job as a worker sees it. Numbers only grow: a message that carries an
-// older number changes nothing.
+// One immutable membership of a job, as a worker sees it. Numbers only grow: a message with an older number has no
+// effect.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace tidepool::runtime {
 struct Generation {
   GenerationNumber number = 0;    // 0 = none yet
   std::vector<WorkerId> members;  // rank order
-  bool after_failure = false;     // a member died: it begins at once, not at an agreed step
-  bool park = false;              // no member goes on: the state is kept and all leave
+  bool after_failure = false;     // a member died: the generation begins at once, not at an agreed step
+  bool park = false;              // no member continues: the state is kept and all leave
 
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
 

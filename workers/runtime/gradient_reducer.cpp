@@ -11,7 +11,7 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr std::size_t kFirstMark = 1;    // the mark before it is the state's
+constexpr std::size_t kFirstMark = 1;    // mark 0 belongs to the state
 constexpr std::size_t kLineFloats = 16;  // gradients begin at a multiple of this: 64 bytes
 
 std::size_t word_room() {
@@ -57,7 +57,7 @@ Result<std::span<const float>> GradientReducer::on_host() {
 }
 
 std::span<float> GradientReducer::word(int size) {
-  if (memory_.empty()) memory_.resize(word_room());  // a program without gradients still has a word
+  if (memory_.empty()) memory_.resize(word_room());  // even a program without gradients has a word
   const std::size_t length = control_word_floats(size);
   return std::span(memory_).subspan(word_room() - length, length);
 }
@@ -93,7 +93,7 @@ Status GradientReducer::add(std::size_t first, std::size_t count) {
   if (overlaps) {
     return invalid_argument("gradient " + std::to_string(first) + " is in two buckets of one step: name each once");
   }
-  if (covered_ + count == count_) return ok_status();  // completes the buffer: left to finish()
+  if (covered_ + count == count_) return ok_status();  // completes the buffer: finish() sums it
   TP_TRY(mark(range));
   named_.insert(after, range);
   order_.push_back(range);
@@ -113,7 +113,7 @@ Status GradientReducer::repeat_step(std::shared_ptr<Comm> comm) {
   return ok_status();
 }
 
-// Each bucket of a step has a mark of its own; those of the step before are reached long since.
+// Each bucket of a step has its own mark; the marks of the previous step were reached long ago.
 Status GradientReducer::mark(Range& range) {
   if (!gpu_) return ok_status();
   const auto mark = gpu_->mark(kFirstMark + named_.size());
@@ -129,7 +129,7 @@ void GradientReducer::run() {
     if (stopping_) return;
     const Range range = queue_.front();
     queue_.pop_front();
-    if (status_.ok()) {  // after a failure no rank waits at the other end
+    if (status_.ok()) {  // after a failure the other ranks no longer take part
       busy_ = true;
       lock.unlock();
       Status status = count_own(range);
@@ -208,7 +208,7 @@ Status GradientReducer::drain() {
 
 Status GradientReducer::finish() {
   std::vector<Range> ranges = rest();
-  std::size_t with_word = 0;  // gradients that the control word rides with
+  std::size_t with_word = 0;  // gradients that are summed with the control word
   if (!ranges.empty() && ranges.front().first == 0) {
     with_word = ranges.front().count;
     ranges.erase(ranges.begin());
@@ -223,7 +223,7 @@ Status GradientReducer::sum_last(std::size_t with_word) {
   const Range first{.first = 0, .count = with_word, .ready = rest_ready_};
   const std::size_t length = word(comm_->size()).size();
   if (comm_->takes_device_memory()) {
-    // Apart, since another rank's gradients may lie elsewhere than its word.
+    // Separately, because another rank's gradients may not be adjacent to its word.
     if (with_word > 0) TP_TRY(sum(first));
     return comm_->allreduce(word(comm_->size()));
   }

@@ -1,13 +1,13 @@
-// Sums the gradient buffer over the workers, bucket by bucket, in a thread of its own while the program
-// still computes the rest. One collective at a time, in the order in which the buckets were named, so that
-// every rank runs the same collectives and a generation adds in the same order at every step.
+// Sums the gradient buffer over the workers, bucket by bucket, in a thread of its own while the program computes the
+// rest. It runs the collectives one after another, in the order in which the buckets were named, so every rank runs the
+// same collectives and a generation adds in the same order at every step.
 //
-// The control word lies right before the first gradient and rides with the bucket that begins there: the
-// backward pass reaches it last. The bucket that completes the buffer waits for finish() for that reason.
+// The control word lies directly before the first gradient and is summed with the bucket that begins there, because the
+// backward pass reaches that bucket last. The bucket that completes the buffer therefore waits for finish().
 //
-// The buffer is ordinary memory of the reducer's own, or the program's memory on the GPU: then each bucket is summed
-// where it lies, after what the program's stream held when it was named, and only the control word is the host's. Over
-// a communicator that knows no GPU the buckets go through ordinary memory.
+// The buffer is either ordinary memory that the reducer owns, or the program's memory on the GPU. In GPU memory each
+// bucket is summed in place, after the work that the program's stream contained when the bucket was named; only the
+// control word is on the host. Over a communicator without GPU support the buckets go through ordinary memory.
 #pragma once
 
 #include <condition_variable>
@@ -32,33 +32,33 @@ class GradientReducer {
   GradientReducer(const GradientReducer&) = delete;
   GradientReducer& operator=(const GradientReducer&) = delete;
 
-  // Once, with any count above 0; the buffer then stays in place.
+  // Call once, with a count above 0; the buffer then keeps its place.
   void allocate(std::size_t count);
   [[nodiscard]] std::span<float> gradients();
-  // Instead of allocate(): `values` on the GPU stay the program's, which keeps them in place.
+  // Call instead of allocate(). `values` are on the GPU; the program owns them and keeps them in place.
   void lend(std::shared_ptr<Gpu> gpu, std::span<float> values);
-  // The gradients for reading on the host, after finish(); of the GPU a copy.
+  // The gradients for reading on the host, after finish(); for a buffer on the GPU this is a copy.
   [[nodiscard]] Result<std::span<const float>> on_host();
 
-  // The control word of `size` ranks; written by the caller between drain() and finish().
+  // The control word for `size` ranks; the caller writes it between drain() and finish().
   [[nodiscard]] std::span<float> word(int size);
 
-  // A new step over `comm`: no bucket is named yet. Whatever is left of the step before must have failed or ended.
+  // Begins a step over `comm` with no buckets named. All work of the previous step must have ended or failed.
   void begin_step(std::shared_ptr<Comm> comm);
 
   // Floats [first, first + count) are final here. kInvalidArgument: outside the buffer, or named before.
   [[nodiscard]] Status add(std::size_t first, std::size_t count);
 
-  // The buckets of the last step that was summed once more, over the same `comm`, of a rank that computes nothing.
+  // Repeats the buckets of the last step that was summed, over the same `comm`, for a rank that computes nothing.
   [[nodiscard]] Status repeat_step(std::shared_ptr<Comm> comm);
 
-  // Waits until the buckets under way are summed; the error of the first that failed.
+  // Waits until the buckets in progress are summed; returns the error of the first that failed.
   [[nodiscard]] Status drain();
-  // Sums the rest and, last, the control word. After a drain() that succeeded.
+  // Sums the rest and, last, the control word. Requires a drain() that succeeded.
   [[nodiscard]] Status finish();
 
-  // Sums of squares of the step's gradients, of this rank alone and over all ranks: only if asked for
-  // before the step's first bucket. The first is complete after drain(), the second after finish().
+  // Sums of squares of the step's gradients, of this rank alone and over all ranks: only if requested before the step's
+  // first bucket. The first is complete after drain(), the second after finish().
   void measure_squares(bool on);
   [[nodiscard]] double own_square() const { return own_square_; }
   [[nodiscard]] double total_square() const { return total_square_; }
@@ -67,7 +67,7 @@ class GradientReducer {
   struct Range {
     std::size_t first = 0;
     std::size_t count = 0;
-    cuda::Event ready = nullptr;  // of a lent buffer: behind what the program had enqueued
+    cuda::Event ready = nullptr;  // for a lent buffer: recorded after the work that the program had enqueued
     [[nodiscard]] std::size_t end() const { return first + count; }
   };
 
@@ -77,7 +77,7 @@ class GradientReducer {
   [[nodiscard]] Status count_own(const Range& range);
   [[nodiscard]] Status count_total(const Range& range);
   [[nodiscard]] Status mark(Range& range);
-  // Of a lent buffer: its floats in the copy on the host, from the GPU or to it.
+  // For a lent buffer: copies the range from the GPU to the copy on the host, or back.
   [[nodiscard]] Status fetch(const Range& range);
   [[nodiscard]] Status put_back(const Range& range);
   [[nodiscard]] std::span<float> host(const Range& range) { return gradients().subspan(range.first, range.count); }
@@ -87,19 +87,20 @@ class GradientReducer {
   [[nodiscard]] std::vector<Range> rest() const;
   [[nodiscard]] bool idle() const { return queue_.empty() && !busy_; }
 
-  std::vector<float> memory_;  // the widest control word, then the gradients; of a lent buffer a copy if it is needed
-  std::shared_ptr<Gpu> gpu_;   // of a lent buffer
+  // The widest control word, then the gradients; for a lent buffer a copy, if one is needed.
+  std::vector<float> memory_;
+  std::shared_ptr<Gpu> gpu_;  // for a lent buffer
   std::span<float> lent_;
   cuda::Event rest_ready_ = nullptr;
   std::size_t count_ = 0;
 
   std::shared_ptr<Comm> comm_;
   std::vector<Range> named_;  // in this step, sorted
-  std::vector<Range> order_;  // the same as they were named
+  std::vector<Range> order_;  // the same in the order in which they were named
   std::vector<Range> last_;   // of the last step that was summed
   std::size_t covered_ = 0;   // floats in `named_`
   bool measures_ = false;
-  double own_square_ = 0;  // of the thread that sums: the one below, and the caller once it is idle
+  double own_square_ = 0;  // written by the summing thread: by thread_, and by the caller once thread_ is idle
   double total_square_ = 0;
   bool rest_is_counted_ = false;
 

@@ -16,7 +16,7 @@ struct Member {
   Progress progress;
   std::int64_t layout = 0;
 
-  // The step that this member can give to others.
+  // The step that this member can send to others.
   [[nodiscard]] std::int64_t step() const { return progress.has_state ? progress.steps : kNoState; }
 };
 
@@ -31,7 +31,8 @@ std::vector<std::int64_t> steps_of(const std::vector<Member>& members) {
   return steps;
 }
 
-// "samples, seed": in what the layouts of two ranks differ. All ranks ask, as they have all seen that some differ.
+// "samples, seed": the parts in which the layouts of two ranks differ. All ranks call it, because all have seen a
+// difference.
 std::string differing_parts(Comm& comm, const ReplicaState& state, int one, int other) {
   const auto parts = state.layout_parts();
   std::vector<std::int64_t> mine;
@@ -46,7 +47,7 @@ std::string differing_parts(Comm& comm, const ReplicaState& state, int one, int 
   return text.empty() ? "its state" : text;
 }
 
-// A rank with another layout than the holder of the newest state cannot go on; the others do, once it has left.
+// A rank whose layout differs from that of the newest state's holder cannot continue; the others can, once it has left.
 Status check_layouts(Comm& comm, const ReplicaState& state, const std::vector<Member>& members) {
   const int root = best_rank(steps_of(members));
   const std::int64_t layout = members[static_cast<std::size_t>(root)].layout;
@@ -77,10 +78,10 @@ Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const
   return members;
 }
 
-// What a rank says of its StateSource.
+// What a rank reports about its StateSource.
 struct Offer {
-  std::int64_t step = kNoState;    // that may be restored
-  std::int64_t unused = kNoState;  // newest that was dropped
+  std::int64_t step = kNoState;    // that can be restored
+  std::int64_t unused = kNoState;  // the newest state that was dropped
   std::int64_t why = 0;
 };
 constexpr std::size_t kOfferWords = 3;
@@ -104,7 +105,7 @@ Result<std::vector<Offer>> ask_offers(Comm& comm, StateSource* kept) {
   return offers;
 }
 
-// The newest state above `step` that a rank has dropped.
+// The newest state above `step` that any rank has dropped.
 std::optional<api::UnusedState> unused_above(std::int64_t step, const std::vector<Offer>& offers) {
   const Offer& newest = *std::ranges::max_element(offers, {}, &Offer::unused);
   if (newest.unused <= std::max(step, kNoState)) return std::nullopt;
@@ -112,12 +113,12 @@ std::optional<api::UnusedState> unused_above(std::int64_t step, const std::vecto
 }
 
 struct Restoring {
-  std::optional<Progress> progress;  // none: there is no state, or another rank has restored
+  std::optional<Progress> progress;  // none: there is no state, or another rank has restored it
   std::optional<api::UnusedState> unused;
 };
 
-// No member has a state: the rank with the newest kept one fetches it, and if it is damaged the next
-// newest is tried, wherever it lies.
+// No member has a state: the rank with the newest kept state restores it; if that is damaged, the next newest one is
+// tried, on whatever rank.
 Result<Restoring> restore_somewhere(Comm& comm, StateSource* kept) {
   for (;;) {
     const auto offers = ask_offers(comm, kept);
@@ -152,7 +153,7 @@ Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const P
   const std::vector<std::int64_t> steps = steps_of(*members);
   const int root = best_rank(steps);
   const std::int64_t newest = steps[static_cast<std::size_t>(root)];
-  // Without any state all start from the initial values of the root.
+  // Without any state all ranks start from the initial values of the root.
   std::vector<bool> lacks;
   for (int rank = 0; rank < comm.size(); ++rank) {
     lacks.push_back(rank != root && (newest == kNoState || steps[static_cast<std::size_t>(rank)] < newest));
@@ -161,7 +162,7 @@ Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const P
   outcome.progress = (*members)[static_cast<std::size_t>(root)].progress;
   outcome.progress.has_state = true;
   outcome.received = lacks[static_cast<std::size_t>(comm.rank())];
-  // Whether the program has ended is each rank's own word, unless its state comes from those that all say so.
+  // Each rank reports for itself whether its program has ended, unless all ranks that have the newest state report it.
   const bool all_ended = std::ranges::all_of(
       *members, [&](const Member& member) { return member.step() != newest || member.progress.finishing; });
   outcome.progress.finishing = outcome.received ? all_ended : mine.finishing;

@@ -1,6 +1,6 @@
-// What the members of a new generation do first: find the newest committed step among them and give
-// its state to each that does not have it. The same code serves a grow, a shrink, a death and a
-// restart from a checkpoint.
+// What the members of a new generation do first: they find the newest committed step among them and send its
+// state to each member that lacks it. Growing, shrinking, a death and a restart from a checkpoint all use this
+// code.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,32 @@
 
 namespace tidepool::runtime {
 
-// States that outlived their processes. Asked only when no replica lives.
+// States that outlived their processes. Used only when no live replica has a state.
 class StateSource {
  public:
   virtual ~StateSource() = default;
-  // The newest step that may be had here; nothing if there is none.
+  // The newest step that is available here; nothing if there is none.
   [[nodiscard]] virtual std::optional<std::int64_t> newest_step() = 0;
-  // Fills the replica's memory with the newest; if that is damaged, drops it, leaves the memory and returns nothing.
+  // Fills the replica's memory with the newest state. If that state is damaged, drops it, leaves the memory as it was
+  // and returns nothing.
   [[nodiscard]] virtual std::optional<Progress> restore_newest() = 0;
-  // The newest that was found here and dropped, so far.
+  // The newest state that was found here and dropped so far.
   [[nodiscard]] virtual std::optional<api::UnusedState> newest_unused() const = 0;
 };
 
 struct HandoverOutcome {
-  Progress progress;                       // the same on all ranks but for `finishing`
-  std::int64_t bytes_moved = 0;            // over all receivers, at the switch; not what was sent ahead
+  Progress progress;                       // the same on all ranks, except for `finishing`
+  std::int64_t bytes_moved = 0;            // over all receivers, at the switch; excludes what was sent ahead
   bool received = false;                   // this rank's memory was overwritten by another's
   bool restored = false;                   // this rank's memory came from its StateSource
-  std::optional<api::UnusedState> unused;  // newer than what was restored, of any rank: the same on all
+  std::optional<api::UnusedState> unused;  // newer than the restored state, found by any rank: the same on all
 };
 
-// All ranks of `comm` call it. An error leaves this rank's state as it was; kInvalidArgument
-// means that the ranks registered different state, which no retry mends.
+// All ranks of `comm` call hand_over(). An error leaves this rank's state as it was; kInvalidArgument means that the
+// ranks registered different state, so a retry cannot help.
 struct HandoverMeans {
   StateTransfer& transfer;
-  StateSource* kept = nullptr;  // may be none
+  StateSource* kept = nullptr;  // may be null
 };
 [[nodiscard]] Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const Progress& mine,
                                                 HandoverMeans means);

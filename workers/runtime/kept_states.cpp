@@ -72,7 +72,7 @@ void SavedStates::take(const Progress& progress, Done done) {
 
 Result<SavedState> SavedStates::park(const Progress& progress) {
   std::vector<NamedBytes> pieces;
-  std::vector<std::vector<std::byte>> copies(replica_.pieces().size());  // of what lies on the GPU
+  std::vector<std::vector<std::byte>> copies(replica_.pieces().size());  // copies of memory on the GPU
   for (const ReplicaState::Piece& piece : replica_.pieces()) {
     const auto bytes = replica_.view(piece.memory, piece.lies, copies[pieces.size()]);
     if (!bytes.ok()) return bytes.error();
@@ -81,7 +81,7 @@ Result<SavedState> SavedStates::park(const Progress& progress) {
   std::string why;
   for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
     if (folder.empty()) continue;
-    // A checkpoint of this very step has the same name there.
+    // A checkpoint of the same step has the same name there.
     if (folder == options_.checkpoint_folder) finish_writing();
     auto kept = write(folder, header_of(progress), pieces);
     if (kept.ok()) return kept;
@@ -95,7 +95,7 @@ Result<SavedState> SavedStates::park(const Progress& progress) {
 
 namespace {
 
-// Of a file that was opened or read in vain: damaged() is the one that calls it wrong in itself.
+// Classifies the error of opening or reading a file: damaged() returns kInvalidArgument.
 UnusedWhy why_unused(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument ? UnusedWhy::kDamaged : UnusedWhy::kUnreadable;
 }
@@ -104,21 +104,21 @@ UnusedWhy why_unused(const Error& error) {
 
 void SavedStates::drop(api::UnusedState dropped, const std::string& said) {
   log_warning("skipped: " + said);
-  if (dropped.step > api::kWorkMax) return;  // a file's name may say anything
+  if (dropped.step > api::kWorkMax) return;  // a file's name may contain any number
   if (!unused_ || dropped.step > unused_->step) unused_ = dropped;
 }
 
 void SavedStates::look_for_candidates() {
   candidates_.emplace();
-  // Memory first: what the agent moves to disk meanwhile is seen in one of the two.
+  // Memory first: a file that the agent is moving to disk is seen in at least one of the two folders.
   for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
     if (folder.empty()) continue;
-    remove_unfinished(folder, tag_);  // no process is left that could finish it
+    remove_unfinished(folder, tag_);  // no living process could finish it
     for (const fs::path& path : checkpoints_in(folder, tag_)) {
       auto file = CheckpointFile::open(path);
       std::error_code error;
       if (!file.ok() && !fs::exists(path, error) && !error)
-        continue;  // it is being moved, and seen in the other folder
+        continue;  // it is being moved, and is seen in the other folder
       const std::int64_t step = CheckpointName::parse(path.filename().string())->step;
       if (!file.ok()) {
         drop({.step = step, .why = why_unused(file.error())}, file.error().message);
@@ -142,7 +142,7 @@ std::optional<std::int64_t> SavedStates::newest_step() {
 }
 
 std::optional<Progress> SavedStates::restore_newest() {
-  // It stays the newest: should this generation break before it begins, the next one restores it again.
+  // It stays the newest candidate: if this generation fails before it begins, the next one restores it again.
   const Candidate& newest = candidates_->back();
   auto progress = restore(newest);
   if (progress.ok()) return *progress;

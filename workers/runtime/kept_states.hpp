@@ -1,8 +1,8 @@
-// States of the job outside of its processes: checkpoints on disk while it trains, and the parked state,
-// which lies in the node's memory first, so that the processes can end at once.
+// States of the job outside its processes: checkpoints on disk while it trains, and the parked state, which is first
+// kept in the node's memory so that the processes can end at once.
 //
-// Registered memory is copied at a step boundary, by the thread that trains; the copy is written by a
-// thread of its own. A file is complete and on disk before it has its name.
+// The training thread copies registered memory at a step boundary; a separate thread writes the copy. A file is
+// complete and on disk before it gets its final name.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct SavedState {
 
 class SavedStates final : public StateSource {
  public:
-  // Both must outlive it. `samples`: of the job's data, which a progress must fit.
+  // `replica` must outlive it. `samples`: the number of samples in the job's data, which a stored progress must match.
   SavedStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples);
   ~SavedStates() override;
   SavedStates(const SavedStates&) = delete;
@@ -43,16 +43,16 @@ class SavedStates final : public StateSource {
 
   // Whether the interval has passed since the last checkpoint, or since the start.
   [[nodiscard]] bool due(TimePoint now) const;
-  // A checkpoint is taken now, here or by the rank that takes them: the interval begins anew.
+  // Call when a checkpoint is taken now, here or by the rank that takes them: the interval starts again.
   void restart_interval(TimePoint now) { last_ = now; }
 
   [[nodiscard]] bool is_writing() const { return writing_; }
-  // Copies the state and writes it in the background; `done` is called from there once is_writing() has ended, or at
-  // once with what keeps it from being written. Requires: not is_writing().
+  // Copies the state and writes it in the background. `done` is called from the writing thread after is_writing() has
+  // become false, or at once with the error that prevents the writing. Requires: not is_writing().
   using Done = std::function<void(const Result<SavedState>&)>;
   void take(const Progress& progress, Done done);
 
-  // Writes the state now: to memory if there is room, else to disk.
+  // Writes the state now: to memory if there is space, else to disk.
   [[nodiscard]] Result<SavedState> park(const Progress& progress);
 
   [[nodiscard]] std::optional<std::int64_t> newest_step() override;
@@ -64,7 +64,7 @@ class SavedStates final : public StateSource {
  private:
   struct Candidate {
     std::filesystem::path path;
-    CheckpointFile file;  // open: the agent may move it meanwhile
+    CheckpointFile file;  // stays open, because the agent may move the file meanwhile
   };
 
   [[nodiscard]] CheckpointHeader header_of(const Progress& progress) const;
@@ -82,11 +82,11 @@ class SavedStates final : public StateSource {
   std::uint64_t samples_;
   std::string tag_;
   TimePoint last_ = Clock::now();
-  std::vector<std::byte> copy_;  // belongs to the writer while it runs
+  std::vector<std::byte> copy_;  // the writer owns it while it runs
   std::thread writer_;
   std::atomic<bool> writing_{false};
   std::optional<std::vector<Candidate>>
-      candidates_;  // newest last, without the damaged; none until they are looked for
+      candidates_;  // newest last, without damaged ones; none until the folders have been searched
   std::optional<api::UnusedState> unused_;
   SavedState restored_;
 };

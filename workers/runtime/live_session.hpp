@@ -1,7 +1,7 @@
-// The session that trains; session.hpp is its interface. Three files implement it: stepping.cpp the loop of
-// steps, switching.cpp the change from one generation to the next, reporting.cpp the reports to the daemon.
+// The session that trains; session.hpp is its interface. Three files implement it: stepping.cpp has the loop of steps,
+// switching.cpp the change from one generation to the next, reporting.cpp the reports to the daemon.
 //
-// One thread calls it. Other threads reach it only through the Membership board and the link.
+// One thread calls it. Other threads exchange data with it only through the Membership board and the link.
 #pragma once
 
 #include <deque>
@@ -27,14 +27,14 @@
 
 namespace tidepool::runtime {
 
-// A switch that is not yet reported: its cost is known once the first step after it has committed.
+// A switch that is not yet reported: its cost is known once the first step after the switch has committed.
 struct SwitchInProgress {
   api::SwitchedMessage message;
   std::optional<TimePoint> last_commit_before;
   double normal_step_ms = 0;
 };
 
-// A change of shares that is not yet reported: its cost is known once two steps have gone by them.
+// A change of shares that is not yet reported: its cost is known once two steps have used the new shares.
 struct SharesInProgress {
   api::RebalancedMessage message;
   std::optional<double> first_ms;
@@ -130,7 +130,7 @@ class LiveSession final : public Session {
   [[nodiscard]] Step begin_step();
   [[nodiscard]] GenerationNumber advance_build();
   [[nodiscard]] Status sum_over_ranks(double loss_sum);
-  // Batch and learning rate of a generation of `size` workers; an error if the others are lost meanwhile.
+  // Sets batch and learning rate for a generation of `size` workers; an error if the other workers are lost meanwhile.
   [[nodiscard]] Status plan_batch(int size);
   [[nodiscard]] bool noise_due(std::int64_t step) const;
   [[nodiscard]] Status measure_noise();
@@ -140,9 +140,9 @@ class LiveSession final : public Session {
   void report_audit(const EpochAudit& audit);
   void report_unreported_audits(bool ahead);
   [[nodiscard]] bool has_all_steps() const { return options_.steps > 0 && progress_.steps >= options_.steps; }
-  // The step under way can still be summed.
+  // Whether the step in progress can still be summed.
   [[nodiscard]] bool goes_on_here() const { return !broken_ && !end_agreed_ && ending_ == Ending::kNone; }
-  // Whether all ranks are known to have the end that this one has.
+  // Whether all ranks are known to agree on the end that this rank has reached.
   [[nodiscard]] bool end_is_shared() const { return has_all_steps() || end_agreed_; }
   [[nodiscard]] Status say_end();
   [[nodiscard]] Status ask_who_ended();
@@ -165,10 +165,10 @@ class LiveSession final : public Session {
   }
 
   SessionOptions options_;
-  std::shared_ptr<Gpu> gpu_;  // none before the program names its stream
+  std::shared_ptr<Gpu> gpu_;  // none until the program names its stream
   ReplicaState replica_;
   DataLedger ledger_;
-  Progress progress_;  // its ledger part is filled in from ledger_ when a generation is entered
+  Progress progress_;  // its ledger part is copied from ledger_ when a generation is entered
   Membership membership_;
   PulseBoard pulse_;
   NoticeBoard notices_;
@@ -176,40 +176,40 @@ class LiveSession final : public Session {
   SavedStates kept_;                 // its writer reports through the link
   StateGate gate_;
   StateTransfer transfer_{replica_, gate_, {.ahead_min_bytes = options_.ahead_min_bytes}};
-  StateTransfer::Role role_;  // in the build under way
+  StateTransfer::Role role_;  // in the build in progress
   CommBuilder builder_;
 
   Generation generation_;
   std::shared_ptr<Comm> comm_;
   Membership::WatchId comm_watch_ = 0;
   RetiredComm retired_;
-  bool checkpoint_wanted_ = false;     // taken as soon as the one before is written
-  WorkerId checkpoint_by_;             // the other worker that took the last one, and alone knows whether it is on disk
-  GenerationNumber tried_ = 0;         // newest generation entered or given up
-  bool broken_ = false;                // a collective failed: a member died or left
-  std::optional<Error> own_fault_;     // why it failed, if perhaps no other rank noticed
-  GenerationNumber failure_told_ = 0;  // newest whose build has failed beside the steps, as the log says
-  bool joined_here_ = false;           // its state came from others when the generation began
-  bool ends_asked_ = false;            // in this generation; from then on the control words say it
-  bool end_agreed_ = false;            // all ranks have said that their programs have ended
-  bool switch_agreed_ = false;         // all ranks said in one step that they are ready
+  bool checkpoint_wanted_ = false;  // taken as soon as the previous one is written
+  WorkerId checkpoint_by_;      // the other worker that took the last one; only that worker knows whether it is on disk
+  GenerationNumber tried_ = 0;  // newest generation entered or abandoned
+  bool broken_ = false;         // a collective failed: a member died or left
+  std::optional<Error> own_fault_;     // the cause, if other ranks may not have noticed it
+  GenerationNumber failure_told_ = 0;  // newest generation whose background build failed and was logged
+  bool joined_here_ = false;           // another rank's state was received when the generation began
+  bool ends_asked_ = false;            // in this generation; once true, the control words carry the answer
+  bool end_agreed_ = false;            // all ranks have reported that their programs have ended
+  bool switch_agreed_ = false;         // all ranks reported in one step that they are ready
 
   StepSchedule schedule_;                 // its state is copied to progress_ when a step commits
-  SampleWeights shares_{1};               // of the generation, in use
-  std::optional<SampleWeights> offered_;  // a newer one, that the step in flight tells the others of
+  SampleWeights shares_{1};               // in use in this generation
+  std::optional<SampleWeights> offered_;  // a newer table, which the step in progress announces to the other ranks
   std::optional<SharesInProgress> rebalance_;
   GradientReducer reducer_;
-  std::vector<float> last_gradient_;  // of the step before, where a worker alone compares two steps; else empty
-  std::uint64_t last_samples_ = 0;    // that it is the sum over
-  std::optional<NoiseSample> noise_;  // that the step in flight measured
-  AuditSum fed_;                      // of the step in flight, on this rank
-  std::uint64_t in_flight_ = 0;       // samples of the step in flight over all ranks; 0 = none
+  std::vector<float> last_gradient_;  // the previous step's, when a lone worker compares two steps; else empty
+  std::uint64_t last_samples_ = 0;    // number of samples that last_gradient_ sums
+  std::optional<NoiseSample> noise_;  // measured by the step in progress
+  AuditSum fed_;                      // by the step in progress, on this rank
+  std::uint64_t in_flight_ = 0;       // samples of the step in progress over all ranks; 0 = none
   TimePoint step_begin_;
   ControlSums sums_;
   StepTotals totals_;
 
   StepReports reports_;
-  std::deque<api::EpochAuditedMessage> unreported_audits_;  // the newest that another rank was to report
+  std::deque<api::EpochAuditedMessage> unreported_audits_;  // the newest audits that another rank should have reported
   std::optional<SwitchInProgress> switch_;
   std::optional<TimePoint> last_commit_;
   double normal_step_ms_ = 0;  // moving average of the time between two commits within one generation

@@ -1,5 +1,5 @@
-// The runtime's log: lines on standard error, where the agent keeps the last one as the reason
-// of an exit. Standard output belongs to the training program.
+// The runtime's log: lines on standard error, of which the agent keeps the last one as the reason of an exit. Standard
+// output belongs to the training program.
 #pragma once
 
 #include <string>

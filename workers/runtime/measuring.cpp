@@ -1,5 +1,5 @@
-// How a generation's batch is planned, and what its steps tell about the gradient's noise: from the shares of
-// several ranks, or for a worker alone from two steps in a row. All ranks compute it from the same sums.
+// Plans a generation's batch, and measures the gradient's noise from its steps: from the shares of several ranks, or
+// for a lone worker from two consecutive steps. All ranks compute it from the same sums.
 #include "workers/runtime/live_session.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace tidepool::runtime {
 namespace {
 
-// The program's own rule is asked on rank 0, and its answer is sent to all ranks.
+// The program's own rule is called on rank 0, and its answer is sent to all ranks.
 Result<BatchChoice> ask_program(Comm& comm, const SessionOptions& options, const BatchQuestion& question) {
   BatchChoice choice;
   if (comm.rank() == 0) choice = options.batch_rule(question);

@@ -1,5 +1,5 @@
-// The board between the link's thread and the thread that trains: the newest generation
-// and the addresses of its members. It only moves forward; an older number changes nothing.
+// The board between the link's thread and the training thread: the newest generation and the addresses of its members.
+// It only moves forward; a message with an older number has no effect.
 #pragma once
 
 #include <condition_variable>
@@ -24,7 +24,7 @@ class Membership {
   void announce(const Generation& generation);
   void announce_addresses(GenerationNumber generation, std::vector<std::string> blobs);
 
-  // A share table of `generation`; one whose number is not above the newest of that generation changes nothing.
+  // A share table of `generation`. A table whose number is not above the newest one of that generation has no effect.
   void announce_shares(GenerationNumber generation, SampleWeights shares);
 
   void ask_checkpoint();
@@ -32,17 +32,17 @@ class Membership {
   // --- any thread ---
   [[nodiscard]] Generation newest() const;
 
-  // A member of `generation` was declared dead: a generation above it was formed after a failure.
+  // Whether a member of `generation` was declared dead: a newer generation was formed after a failure.
   [[nodiscard]] bool failed_since(GenerationNumber generation) const;
 
-  // Waits until a generation above `number` is known; false at the deadline.
+  // Waits until a generation newer than `number` is known; false at the deadline.
   [[nodiscard]] bool wait_newer(GenerationNumber number, TimePoint deadline) const;
 
-  // Waits for the addresses of `generation`; nothing if a newer generation supersedes it or at the deadline.
+  // Waits for the addresses of `generation`; returns nothing if a newer generation supersedes it, or at the deadline.
   [[nodiscard]] std::optional<std::vector<std::string>> wait_addresses(GenerationNumber generation,
                                                                        TimePoint deadline) const;
 
-  // Whether the addresses of `generation` are here, so that ours need not be told again.
+  // Whether the addresses of `generation` are known, so that this worker's address need not be sent again.
   [[nodiscard]] bool has_addresses(GenerationNumber generation) const;
 
   // The newest share table of `generation`, if one is known.
@@ -51,14 +51,14 @@ class Membership {
   // Whether the daemon has asked for a checkpoint since the last call.
   [[nodiscard]] bool take_checkpoint_request();
 
-  // Calls `act` once, from the thread that updates the board, as soon as the board says that `generation`
-  // is over: at once if it already is. Never called after unwatch() has returned.
+  // Calls `act` once, from the thread that updates the board, as soon as `generation` is over; at once if it already
+  // is. `act` is never called after unwatch() has returned.
   enum class Over { kByFailure, kByAnyNewer };
   using WatchId = std::uint64_t;
   [[nodiscard]] WatchId watch(GenerationNumber generation, Over over, std::function<void()> act);
   void unwatch(WatchId id);
 
-  // The worker ends: all waits return, and every watched generation is over.
+  // Call when the worker ends: all waits return, and every watched generation is over.
   void close();
 
  private:
@@ -78,7 +78,7 @@ class Membership {
   GenerationNumber addresses_of_ = 0;
   std::vector<std::string> addresses_;
   GenerationNumber shares_of_ = 0;
-  std::optional<SampleWeights> shares_;  // of that generation
+  std::optional<SampleWeights> shares_;  // of the generation shares_of_
   bool checkpoint_asked_ = false;
   bool closed_ = false;
   WatchId last_watch_ = 0;

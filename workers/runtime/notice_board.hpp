@@ -1,5 +1,5 @@
-// What the daemon has told of this worker's end, and what the program has answered: written by the link's thread and by
-// the one that trains. A notice of a newer decision takes the place of the one before.
+// What the daemon has sent about this worker's end, and what the program has answered. The link's thread and the
+// training thread write it. A notice of a newer decision replaces the previous one.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ using WallTime = std::chrono::system_clock::time_point;
 
 struct LeaveNotice {
   DecisionId decision;
-  std::string reason;  // a word for programs
+  std::string reason;  // a code for programs
   std::string sentence;
-  WallTime by;             // after that the process is ended by force
+  WallTime by;             // then the process is killed
   std::int64_t said = 0;   // answers of this program so far
-  std::int64_t heard = 0;  // of these the daemon has decided on
-  bool granted = false;    // the newest that was heard got what it asked for
+  std::int64_t heard = 0;  // number of these answers that the daemon has decided on
+  bool granted = false;    // the newest answer that the daemon decided on was granted
 };
 
 class NoticeBoard {
@@ -47,7 +47,7 @@ class NoticeBoard {
     return notice_;
   }
 
-  // The message to send; none: no notice stands.
+  // The message to send; none: there is no notice.
   [[nodiscard]] std::optional<api::AnswerMessage> answer(api::NoticeAnswer answer, WallTime until, WallTime now) {
     const std::lock_guard lock(mutex_);
     if (!notice_) return std::nullopt;
@@ -56,7 +56,7 @@ class NoticeBoard {
     return message(now);
   }
 
-  // The newest answer, which may have been lost on its way; none: the daemon has heard all.
+  // The newest answer, which may have been lost on its way; none: the daemon has received all answers.
   [[nodiscard]] std::optional<api::AnswerMessage> unheard(WallTime now) const {
     const std::lock_guard lock(mutex_);
     const bool lost = notice_ && answer_ && notice_->heard < notice_->said;
@@ -79,7 +79,7 @@ class NoticeBoard {
 
   mutable std::mutex mutex_;
   std::optional<LeaveNotice> notice_;
-  std::optional<Answer> answer_;  // newest to it
+  std::optional<Answer> answer_;  // the newest answer to notice_
 };
 
 }  // namespace tidepool::runtime

@@ -1,5 +1,5 @@
-// A seeded order of the samples of one epoch, computed position by position without a table.
-// It depends on seed, epoch and count only, never on how many workers there are.
+// A seeded order of the samples of one epoch, computed position by position without a table. It depends on seed, epoch
+// and count only, never on the number of workers.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Permutation {
  public:
   Permutation(std::uint64_t seed, std::uint64_t epoch, std::uint64_t count);
 
-  // The sample at `position`; a bijection of [0, count). Less than four rounds of the network on average.
+  // The sample at `position`; a bijection of [0, count). It runs fewer than four passes of the network on average.
   [[nodiscard]] std::uint64_t at(std::uint64_t position) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the worker is busy with: written by the thread that trains, read by the link's, which tells the
-// agent each second. A computation that takes much longer than usual is taken for stuck there.
+// What the worker is doing. The training thread writes it; the link's thread reads it and reports it to the agent every
+// second. The agent treats a computation that takes much longer than usual as stuck.
 #pragma once
 
 #include <mutex>

@@ -9,7 +9,7 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr std::size_t kStateMark = 0;  // the mark of the state; gradients have those after it
+constexpr std::size_t kStateMark = 0;  // the mark of the state; the gradients use those after it
 
 Digest digest_of(std::span<const ReplicaState::Piece> pieces) {
   Digest digest;
@@ -100,7 +100,7 @@ Status ReplicaState::adopt(std::span<const std::byte> source) {
     if (piece.lies == Memory::kHost) {
       std::ranges::copy(bytes, piece.memory.begin());
     } else {
-      TP_TRY(gpu_->await(final_));  // the program's own first values may still be on their way
+      TP_TRY(gpu_->await(final_));  // the program's own initial values may not be complete yet
       TP_TRY(gpu_->write(piece.memory.data(), bytes));
     }
     source = source.subspan(piece.memory.size());

@@ -1,8 +1,8 @@
-// Everything a joining worker must receive to become a replica: named pieces of the program's memory
-// (parameters, optimizer state, random state), in ordinary memory or on the GPU. All ranks register the same names and
-// sizes, in order; where they lie may differ.
+// Everything a joining worker must receive to become a replica: named pieces of the program's memory (parameters,
+// optimizer state, random state), in ordinary memory or on the GPU. All ranks register the same names and sizes in the
+// same order; the location of a piece may differ between ranks.
 //
-// Safe rule: what reads memory of the GPU waits for the last settle() of the thread that trains.
+// Safe rule: a reader of GPU memory first waits for the training thread's last settle().
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ class ReplicaState {
  public:
   // `memory` must stay valid and in place for the life of the session.
   void add(std::string name, std::span<std::byte> memory, Memory lies = Memory::kHost);
-  // Before the first piece that lies there.
+  // Call before the first piece in GPU memory is added.
   void use(std::shared_ptr<Gpu> gpu) { gpu_ = std::move(gpu); }
-  // What the program has enqueued so far on its stream completes the state of a step.
+  // Marks the state of a step as complete once the work that the program has enqueued on its stream so far is done.
   [[nodiscard]] Status settle();
-  // A number that replicas must have in common, such as how many samples there are.
+  // Adds a number that must be equal on all replicas, such as the number of samples.
   void require_same(std::string name, std::uint64_t number);
 
   [[nodiscard]] std::int64_t bytes() const;
-  // Fingerprint of names, sizes and required numbers: equal on all ranks, or they do not run the same program.
+  // Fingerprint of names, sizes and required numbers. If it differs between ranks, they do not run the same program.
   [[nodiscard]] std::uint64_t layout() const;
   // What layout() is made of: each required number, and a fingerprint of the pieces' names and sizes.
   struct Part {
@@ -39,7 +39,7 @@ class ReplicaState {
     std::uint64_t number = 0;
   };
   [[nodiscard]] std::vector<Part> layout_parts() const;
-  // Fingerprint of the contents, to show that replicas are equal; 0 if the GPU does not give them.
+  // Fingerprint of the contents, to show that replicas are equal; 0 if the GPU memory cannot be read.
   [[nodiscard]] std::uint64_t content() const;
 
   struct Piece {
@@ -49,10 +49,10 @@ class ReplicaState {
   };
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
 
-  // Bytes of registered memory, for reading: where they lie, or a copy of them in `room`, which grows as needed.
+  // Bytes of registered memory, for reading: in place, or as a copy in `room`, which grows as needed.
   [[nodiscard]] Result<std::span<const std::byte>> view(std::span<const std::byte> memory, Memory lies,
                                                         std::vector<std::byte>& room) const;
-  // Waits until registered memory of the GPU is final: it may then be read by any stream.
+  // Waits until registered GPU memory is final; any stream may read it then.
   [[nodiscard]] Status await_final() const;
 
   // All pieces one after the other; exactly bytes() of them.
@@ -61,7 +61,7 @@ class ReplicaState {
 
  private:
   std::shared_ptr<Gpu> gpu_;
-  cuda::Event final_ = nullptr;  // of settle()
+  cuda::Event final_ = nullptr;  // recorded by settle()
   std::vector<Piece> pieces_;
   std::vector<Part> required_;
 };

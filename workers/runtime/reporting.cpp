@@ -1,4 +1,4 @@
-// What rank 0 tells the daemon of steps, switches and audits.
+// Rank 0's reports to the daemon about steps, switches and audits.
 #include "workers/runtime/live_session.hpp"
 
 #include <algorithm>
@@ -7,11 +7,11 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr std::ptrdiff_t kAuditsAtEnd = 8;  // more than rank 0's way to the daemon can be behind
+constexpr std::ptrdiff_t kAuditsAtEnd = 8;  // more than rank 0's reports to the daemon can be delayed by
 
 }  // namespace
 
-// Before the ledger's commit, so that the epoch is still the step's: the ledger does not count its samples yet.
+// Called before the ledger's commit, so that the epoch is the step's: the ledger does not count its samples yet.
 void LiveSession::report_step(TimePoint now) {
   const auto due = reports_.add({.generation = generation_.number,
                                  .steps_committed = progress_.steps,
@@ -37,7 +37,7 @@ void LiveSession::report_switch(TimePoint now) {
   switch_.reset();
 }
 
-// The first step by new shares reads data that was not read ahead; the second is as all that follow.
+// The first step with new shares uses data that was not read ahead; the second is like all later ones.
 void LiveSession::report_shares(double step_ms) {
   if (!rebalance_) return;
   if (!rebalance_->first_ms) {
@@ -66,17 +66,18 @@ void LiveSession::report_audit(const EpochAudit& audit) {
   if (unreported_audits_.size() > kAuditsRepeated) unreported_audits_.pop_front();
 }
 
-// The rank 0 of before may have been cut off from the daemon for a while: the daemon takes the first report of each.
-// `ahead`: this rank has committed a step that another had not, perhaps rank 0, which then knows of no end of an epoch.
+// The previous rank 0 may have been disconnected from the daemon: the daemon takes the first report of each audit.
+// `ahead`: this rank has committed a step that another rank, perhaps rank 0, had not; rank 0 then misses the end of an
+// epoch.
 void LiveSession::report_unreported_audits(bool ahead) {
   if (rank() != 0 && !ahead) return;
   for (const auto& audit : std::exchange(unreported_audits_, {})) report(audit);
 }
 
-// Sent by every rank, because rank 0 may die before its report is out: the daemon takes the first of several.
+// Every rank sends it, because rank 0 may die before its report is sent: the daemon takes the first of several.
 void LiveSession::tell_end() {
   if (!link_) return;
-  // Those that rank 0 has reported may be on their way still, and after a later one the daemon takes them no more.
+  // Audits that rank 0 has reported may still be in transit, and the daemon ignores them after a later one.
   const auto newest = unreported_audits_.end() - std::min<std::ptrdiff_t>(std::ssize(unreported_audits_), kAuditsAtEnd);
   for (auto audit = newest; audit != unreported_audits_.end(); ++audit) link_->send(*audit);
   if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) link_->send(message_of(audit));
@@ -86,7 +87,7 @@ void LiveSession::tell_end() {
 }
 
 void LiveSession::prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome) {
-  // The step in flight is done again unless a survivor had committed it.
+  // The step in progress is repeated unless a survivor had committed it.
   const bool repeats = in_flight_ > 0 && outcome.progress.steps == progress_.steps;
   SwitchInProgress next;
   next.message.generation = built.generation.number;

@@ -18,7 +18,7 @@ void RetiredComm::close_at_once(std::shared_ptr<Comm> comm) {
   comm->abort();
   finish(true);
   released_ = true;
-  start(std::move(comm), false);  // Gloo needs up to 10 ms a peer to close
+  start(std::move(comm), false);  // Gloo needs up to 10 ms per peer to close
 }
 
 void RetiredComm::release() {

@@ -1,6 +1,6 @@
 // How the samples of a step are split over the ranks of a generation: in proportion to whole weights, so that a slow
-// rank can be given less. Every rank computes every rank's share from the table alone.
-// Safe rule: all ranks split one step by the same table; they go over to another only where the control word agrees.
+// rank can get fewer samples. Every rank computes every rank's share from the table alone.
+// Safe rule: all ranks split a step by the same table; they change to another table only when the control word agrees.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace tidepool::runtime {
 
 class SampleWeights {
  public:
-  // Even shares for `size` ranks, the table that each generation begins with.
+  // Even shares for `size` ranks; each generation begins with this table.
   explicit SampleWeights(int size) : weights_(static_cast<std::size_t>(size), 1), all_(weights_.size()) {
     TP_CHECK(size >= 1, "shares are of at least one rank");
   }
@@ -31,7 +31,7 @@ class SampleWeights {
   [[nodiscard]] std::int64_t number() const { return number_; }  // 0: even shares
   [[nodiscard]] int size() const { return static_cast<int>(weights_.size()); }
 
-  // Where the share of `rank` begins in a range of `samples`, counted from its beginning; for rank = size() its end.
+  // Where the share of `rank` begins in a range of `samples`, relative to the range's start; for rank = size() its end.
   // Requires: samples < 2^34, so that nothing overflows with weights up to 2^20 for 1,024 ranks.
   [[nodiscard]] std::uint64_t begin_of(int rank, std::uint64_t samples) const {
     const auto last = weights_.begin() + static_cast<std::ptrdiff_t>(rank);

@@ -1,5 +1,5 @@
-// Tells another thread when the registered memory is at rest. It changes only between a reduce() that said
-// kCommit and its commit(): then the gate is closed, and a reader waits for the next rest.
+// Lets another thread read the registered memory while it is at rest. The memory changes only between a reduce() that
+// returned kCommit and its commit(): the gate is closed for that time, and a reader waits until it opens.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ class StateGate {
  public:
   // --- the thread that trains ---
   void close() {
-    const std::lock_guard lock(mutex_);  // a reader holds it for as long as it copies a few blocks
+    const std::lock_guard lock(mutex_);  // a reader holds the lock while it copies a few blocks
     closed_ = true;
   }
   void open() {
@@ -27,7 +27,7 @@ class StateGate {
   }
 
   // --- another thread ---
-  // Runs `read` while the memory is at rest; false if it never came to rest before it was interrupted.
+  // Runs `read` while the memory is at rest; false if interrupted before the memory came to rest.
   template <class Read>
   [[nodiscard]] bool at_rest(Read read) {
     std::unique_lock lock(mutex_);
@@ -49,7 +49,7 @@ class StateGate {
     changed_.wait_for(lock, time, [&] { return interrupted_; });
   }
 
-  // --- any thread: from now on no wait here lasts, until resume() ---
+  // --- any thread: ends all waits here, and later ones at once, until resume() ---
   void interrupt() {
     {
       const std::lock_guard lock(mutex_);

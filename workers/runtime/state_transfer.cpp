@@ -11,10 +11,10 @@ namespace tidepool::runtime {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256U << 10U;
-constexpr std::size_t kGatherBytes = 1U << 20U;  // of small pieces at once
-constexpr std::size_t kAheadBytes = 4U << 20U;   // sent ahead at once
-constexpr std::size_t kBucketBytes = 8U << 20U;  // at the switch; a death is noticed between two of them
-constexpr Millis kStepMax{60'000};               // a step that takes longer: nothing is sent ahead
+constexpr std::size_t kGatherBytes = 1U << 20U;  // small pieces collected into one send
+constexpr std::size_t kAheadBytes = 4U << 20U;   // per send ahead of the switch
+constexpr std::size_t kBucketBytes = 8U << 20U;  // per send at the switch; a death is noticed between two sends
+constexpr Millis kStepMax{60'000};               // if a step takes longer, nothing is sent ahead
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Result<std::uint64_t> StateTransfer::hash_of(const Block& block) {
   return checksum_of(*bytes);
 }
 
-// None: the memory never came to rest, or the GPU does not give it.
+// Empty: the memory never came to rest, or the GPU memory could not be read.
 std::vector<std::uint64_t> StateTransfer::hashes() {
   std::vector<std::uint64_t> values;
   values.reserve(blocks_.size());
@@ -63,8 +63,8 @@ StateTransfer::Marks StateTransfer::still_blocks() {
   return still;
 }
 
-// Calls `send(first, last, bytes)` for runs of marked blocks. Which blocks make a run follows from their sizes alone:
-// where they lie differs from rank to rank.
+// Calls `send(first, last, bytes)` for runs of marked blocks. The sizes of the blocks alone determine the runs, because
+// their locations differ between ranks.
 template <class Send>
 Status StateTransfer::for_each_run(const Marks& marks, std::size_t bytes_max, Send send) {
   for (std::size_t first = 0; first < blocks_.size();) {
@@ -96,7 +96,7 @@ Status StateTransfer::gather(std::size_t first, std::size_t last, std::span<std:
   return ok_status();
 }
 
-// Where a rank that does not send puts what comes.
+// Where a rank that does not send puts the received bytes.
 std::span<std::byte> StateTransfer::target_of(std::size_t offset, std::size_t bytes, bool receives) {
   if (receives) return std::span(staging_).subspan(offset, bytes);
   bucket_.resize(std::max(bucket_.size(), bytes));
@@ -118,14 +118,14 @@ Status StateTransfer::send_ahead(Comm& comm, Role mine) {
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(comm.size()); ++rank) {
     const std::int64_t* words = all->data() + rank * kAheadWords;
     had_state_.push_back(words[kHolds] != 0);
-    // Unequal sizes are told at the handover.
+    // The handover reports different sizes.
     useful = useful && words[kStandsStill] == 0 && words[kBytes] == line[kBytes];
   }
   const auto holder = std::find(had_state_.begin(), had_state_.end(), true);
   const bool all_have = std::find(had_state_.begin(), had_state_.end(), false) == had_state_.end();
   if (!useful || holder == had_state_.end() || all_have || line[kBytes] < options_.ahead_min_bytes) return ok_status();
   const int root = static_cast<int>(holder - had_state_.begin());
-  if (!mine.has_state) staging_.resize(static_cast<std::size_t>(replica_.bytes()));  // its pages are touched now
+  if (!mine.has_state) staging_.resize(static_cast<std::size_t>(replica_.bytes()));  // touches its pages now
   ahead_ = comm.rank() == root ? still_blocks() : Marks(blocks_.size());
   TP_TRY(comm.broadcast(std::as_writable_bytes(std::span(ahead_)), root));
   TP_TRY(send_still_blocks(comm, root));
@@ -157,7 +157,7 @@ Status StateTransfer::send_still_blocks(Comm& comm, int root) {
   });
 }
 
-// A rank that had a state then has received nothing of what was sent ahead.
+// A rank that already had a state received nothing of what was sent ahead.
 bool StateTransfer::ahead_counts(const Comm& comm, int root, const std::vector<bool>& lacks) const {
   if (ahead_comm_ != &comm || ahead_root_ != root) return false;
   for (std::size_t rank = 0; rank < lacks.size(); ++rank) {
@@ -178,7 +178,7 @@ Status StateTransfer::agree_on_changes(Comm& comm, int root, Marks& due) {
   return comm.broadcast(std::as_writable_bytes(std::span(due)), root);
 }
 
-// Straight from where it lies, if it is one piece of memory that the communicator can read.
+// Sends directly from the registered memory if the run is one piece that the communicator can read.
 Status StateTransfer::send_run(Comm& comm, std::size_t first, std::size_t last, std::size_t bytes) {
   const Block& block = blocks_[first];
   if (block.piece == blocks_[last].piece && block.lies == Memory::kHost) {

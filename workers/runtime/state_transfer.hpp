@@ -1,12 +1,12 @@
-// Brings one rank's registered memory to the ranks that lack it: what stands still is sent ahead, over the
-// next communicator while the others train, and at the switch only the rest, bucket by bucket.
+// Sends one rank's registered memory to the ranks that lack it. Blocks that do not change are sent ahead, over the next
+// communicator while the others train; the rest is sent at the switch, bucket by bucket.
 //
-// What stands still is found by hashing: a block that a whole step has not changed is sent ahead, and once more at the
-// switch if it has changed since. Plain SGD changes every block at every step: then nothing is sent ahead,
-// and it costs two passes over the memory in the background. Frozen layers and rows of an embedding that
-// no sample touched are what it is for.
+// Hashing finds unchanged blocks: a block that did not change during a whole step is sent ahead, and sent again at the
+// switch if it has changed since. Plain SGD changes every block at every step: then nothing is sent ahead, and the
+// search costs two passes over the memory in the background. It pays off for frozen layers and for rows of an embedding
+// that no sample uses.
 //
-// A receiver changes nothing of its own until the last byte has come: a death in the middle must not cost
+// A receiver changes none of its own memory until the last byte has arrived: a death during the transfer must not cost
 // the state that it still has.
 #pragma once
 
@@ -23,8 +23,8 @@
 namespace tidepool::runtime {
 
 struct StateTransferOptions {
-  std::int64_t ahead_min_bytes = 16 << 20;  // of state; a smaller one is sent whole at the switch
-  double ahead_share = 0.25;                // of the time that may be spent on sending ahead
+  std::int64_t ahead_min_bytes = 16 << 20;  // a smaller state is sent whole at the switch
+  double ahead_share = 0.25;                // share of the time that sending ahead may use
 };
 
 class StateTransfer {
@@ -33,16 +33,17 @@ class StateTransfer {
   StateTransfer(ReplicaState& replica, StateGate& gate, StateTransferOptions options)
       : replica_(replica), gate_(gate), options_(options) {}
 
-  // Every member of the next generation calls it, once it is connected, in the thread that builds. `trains`: this rank
-  // has a state and goes on training meanwhile; if one that has a state does not, nothing is sent ahead.
+  // Every member of the next generation calls it from the building thread, once the communicator is connected.
+  // `trains`: this rank has a state and keeps training meanwhile. If any rank with a state does not train, nothing is
+  // sent ahead.
   struct Role {
     bool has_state = false;
     bool trains = false;
   };
   [[nodiscard]] Status send_ahead(Comm& comm, Role mine);
 
-  // Every member calls it at the switch: `lacks`, by rank, is the same on all. Returns the bytes that each receiver got
-  // now.
+  // Every member calls it at the switch; `lacks`, by rank, is the same on all. Returns the bytes that each receiver got
+  // in this call.
   [[nodiscard]] Result<std::int64_t> send_rest(Comm& comm, int root, const std::vector<bool>& lacks);
 
  private:
@@ -52,7 +53,7 @@ class StateTransfer {
     std::size_t piece = 0;
     std::size_t offset = 0;  // in the staging memory
   };
-  using Marks = std::vector<std::uint8_t>;  // one a block: 1 = yes
+  using Marks = std::vector<std::uint8_t>;  // one per block: 1 = yes
 
   void lay_out();
   [[nodiscard]] Result<std::uint64_t> hash_of(const Block& block);
@@ -71,15 +72,15 @@ class StateTransfer {
   StateGate& gate_;
   StateTransferOptions options_;
   std::vector<Block> blocks_;
-  std::vector<std::byte> staging_;  // of a receiver: the whole state, piece after piece
-  std::vector<std::byte> bucket_;   // of the others: one bucket, and of the sender a copy at rest
+  std::vector<std::byte> staging_;  // on a receiver: the whole state, piece after piece
+  std::vector<std::byte> bucket_;   // on the other ranks: one bucket, and on the sender a copy taken at rest
   std::vector<std::byte> seen_;     // a block of the GPU's memory, to be hashed
 
-  const Comm* ahead_comm_ = nullptr;  // what was sent ahead belongs to this one; never followed
+  const Comm* ahead_comm_ = nullptr;  // the communicator on which blocks were sent ahead; never dereferenced
   int ahead_root_ = 0;
-  std::vector<bool> had_state_;  // by rank, then
+  std::vector<bool> had_state_;  // by rank, at the time of sending ahead
   Marks ahead_;
-  std::vector<std::uint64_t> sent_;  // of the root: hashes of what was sent ahead
+  std::vector<std::uint64_t> sent_;  // on the root: hashes of the blocks sent ahead
 };
 
 }  // namespace tidepool::runtime

@@ -23,7 +23,7 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
   gathered_.compute_us.insert(gathered_.compute_us.end(), record.compute_us.begin(), record.compute_us.end());
   loss_sum_ += record.loss_sum;
   ++gathered_.steps;
-  const bool first_of_all = record.steps_committed == 1;  // its loss is where the training starts from
+  const bool first_of_all = record.steps_committed == 1;  // its loss is the training's initial loss
   const bool is_full = gathered_.steps >= kStepsMax || gathered_.compute_us.size() >= kTimesMax;
   if (!first_of_all && !is_full && now - since_ < kIntervalMax) return std::nullopt;
   return take(now);
@@ -31,7 +31,7 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
 
 std::optional<api::StepsMessage> StepReports::take(TimePoint now) {
   if (gathered_.steps == 0) return std::nullopt;
-  gathered_.elapsed_us = std::max<std::int64_t>(1, micros_between(since_, now));  // its reader divides by it
+  gathered_.elapsed_us = std::max<std::int64_t>(1, micros_between(since_, now));  // the reader divides by it
   gathered_.loss = loss_sum_ / static_cast<double>(gathered_.samples);
   api::StepsMessage message = std::move(gathered_);
   restart(now);

@@ -1,5 +1,5 @@
-// Rank 0's account of the steps, gathered into few messages: at most 64 steps each, and at least one
-// every 500 ms while steps commit; fewer steps where the ranks are many. The very first step is told at once.
+// Rank 0's reports of steps, gathered into few messages: at most 64 steps each (fewer if there are many ranks), and at
+// least one message every 500 ms while steps commit. The very first step is reported at once.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,25 @@ namespace tidepool::runtime {
 
 struct StepRecord {
   GenerationNumber generation = 0;
-  std::int64_t steps_committed = 0;  // with this one
+  std::int64_t steps_committed = 0;  // including this step
   std::int64_t epoch = 0;
   std::uint64_t samples = 0;
   double loss_sum = 0;
   std::vector<std::int64_t> compute_us;  // by rank
-  std::uint64_t global_batch = 0;        // samples a step at this generation
+  std::uint64_t global_batch = 0;        // samples per step in this generation
   std::optional<double> noise_scale;     // as known after this step
-  std::uint64_t samples_total = 0;       // of all committed steps, with this one
-  std::int64_t shares = 0;               // number of the share table; those of one report are the same
+  std::uint64_t samples_total = 0;       // of all committed steps, including this one
+  std::int64_t shares = 0;               // number of the share table; the same for all steps of one report
 };
 
 class StepReports {
  public:
   static constexpr std::int64_t kStepsMax = 64;
   static constexpr Millis kIntervalMax{500};
-  static constexpr std::size_t kTimesMax = 65'536;  // of ranks, so that a report of many fits into a line
+  // Compute times in a message (steps x ranks), so that a report of many ranks fits into a line.
+  static constexpr std::size_t kTimesMax = 65'536;
 
-  // Time before `now` does not count as stepping: call when a generation starts.
+  // Call when a generation starts: time before `now` does not count as stepping.
   void restart(TimePoint now);
 
   // Adds a committed step; returns a message when one is due.

@@ -9,10 +9,10 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr Millis kFirstStep{600'000};     // of a process: it loads libraries and fills caches
+constexpr Millis kFirstStep{600'000};     // of a process, which loads libraries and fills caches
 constexpr Millis kBetweenSteps{600'000};  // the program may evaluate or save there
 
-// A length beyond what the protocol carries is no length.
+// A length that the protocol cannot represent is not reported.
 template <class Count>
 std::optional<std::int64_t> told_length(Count length) {
   const bool fits = length > 0 && length <= static_cast<Count>(api::kWorkMax);
@@ -83,7 +83,7 @@ std::optional<Step> LiveSession::next_step() {
       return begin_step();
     }
   }
-  // The thread that builds may still be sending a joining worker what stands still; the program frees its state next.
+  // The building thread may still be sending unchanged blocks to a joining worker; the program frees its state next.
   gate_.close();
   gate_.interrupt();
   return std::nullopt;
@@ -116,7 +116,7 @@ std::vector<std::uint64_t> LiveSession::expected_samples() const {
   return ledger_.share(ledger_.lease_after(ledger_.lease()), rank(), shares_);
 }
 
-// Starts building for a newer generation, and says which one this rank is ready to enter.
+// Starts building for a newer generation, and returns which one this rank is ready to enter.
 GenerationNumber LiveSession::advance_build() {
   const Generation newest = membership_.newest();
   if (newest.number <= generation_.number) return 0;
@@ -125,7 +125,8 @@ GenerationNumber LiveSession::advance_build() {
   if (builder_.target() < newest.number) start_build(newest, true);
   const CommBuilder::State state = builder_.state();
   if (state == CommBuilder::State::kFailed && std::exchange(failure_told_, newest.number) != newest.number) {
-    log_warning(builder_.failure().message);  // the others wait for this worker, and the daemon will end it for that
+    // The others wait for this worker, and the daemon will end it because of that.
+    log_warning(builder_.failure().message);
   }
   const bool ready = state == CommBuilder::State::kReady;
   return ready || builder_.connecting_for(Clock::now()) > options_.build_deadline ? newest.number : 0;
@@ -149,7 +150,7 @@ Reduced LiveSession::reduce(double loss_sum) {
     return Reduced::kRetry;
   }
   sums_ = read_control_word(reducer_.word(comm_->size()), place());
-  // A loop in Python commits when it asks for its next step, so what it does between two steps comes before that.
+  // A Python loop commits when it requests its next step, so its work between two steps comes before this point.
   pulse(api::PulsePhase::kComputing, kBetweenSteps);
   compare_ends(sums_.ends);
   if (ending_ != Ending::kNone) return Reduced::kRetry;
@@ -187,7 +188,7 @@ void LiveSession::commit() {
   if (const Status settled = replica_.settle(); !settled.ok()) fail(settled.error());
   const TimePoint now = Clock::now();
   if (last_commit_ && !first_commit_here_) report_shares(millis_between(*last_commit_, now));
-  report_switch(now);  // before the steps, which must not tell of a generation before its switch is told
+  report_switch(now);  // before the steps: the daemon must receive a switch before steps of its generation
   report_step(now);
   gate_.open();
   if (const auto audit = ledger_.commit(sums_.fed)) report_audit(*audit);
@@ -205,10 +206,10 @@ void LiveSession::commit() {
   pulse(api::PulsePhase::kComputing, kBetweenSteps);
 }
 
-// All ranks have said that they know the same table: each offered it in this step, so it is at hand.
+// All ranks have reported that they know the same table: each offered it in this step, so each has it.
 void LiveSession::change_shares(TimePoint now) {
   TP_CHECK(offered_ && offered_->number() == sums_.agreed_shares(), "what was agreed on is what was offered");
-  if (const auto rest = reports_.take(now)) report(*rest);  // a report speaks of one table
+  if (const auto rest = reports_.take(now)) report(*rest);  // one report contains steps of one table
   shares_ = *std::move(offered_);
   offered_.reset();
   rebalance_ = SharesInProgress{
@@ -216,7 +217,7 @@ void LiveSession::change_shares(TimePoint now) {
       .first_ms = {}};
 }
 
-// Of all ranks the first; the others only count the interval, should they become the first.
+// The first of all ranks takes it; the others only count the interval, in case they become the first.
 void LiveSession::take_checkpoint(TimePoint now) {
   checkpoint_wanted_ |= membership_.take_checkpoint_request() || kept_.due(now);
   if (!checkpoint_wanted_ || (rank() == 0 && kept_.is_writing())) return;
@@ -252,7 +253,7 @@ void LiveSession::pulse(api::PulsePhase phase, Millis least) {
   pulse_.set(phase, progress_.steps, limit);
 }
 
-// Before the first sum of a generation, of which no rank knows the others' buckets.
+// Called before the first sum of a generation, in which no rank knows the others' buckets yet.
 Status LiveSession::ask_who_ended() {
   ends_asked_ = true;
   const EndWord mine = progress_.finishing ? EndWord::kEnded : joined_here_ ? EndWord::kMayHave : EndWord::kGoesOn;
@@ -265,8 +266,8 @@ Status LiveSession::ask_who_ended() {
   return ok_status();
 }
 
-// The others may be summing the next step: this rank takes part with the buckets of the one before, and all read in
-// its control word that it has ended.
+// The others may be summing the next step: this rank takes part with the buckets of the previous step, and all ranks
+// read in its control word that it has ended.
 Status LiveSession::say_end_in_sum() {
   TP_TRY(reducer_.repeat_step(comm_));
   TP_TRY(reducer_.drain());
@@ -310,8 +311,8 @@ void LiveSession::compare_ends(const std::vector<EndWord>& said) {
                         " did not: end on the same step on all ranks, by what is the same on all of them"));
 }
 
-// The end that all workers reach together. If one died just now, the survivors first become a
-// generation again, and next_step() comes back here.
+// The end that all workers reach together. If one died at this moment, the survivors first form a new generation, and
+// next_step() returns here.
 void LiveSession::finish() {
   progress_.finishing = true;
   if (ending_ != Ending::kNone || must_enter()) return;
@@ -328,11 +329,11 @@ void LiveSession::finish() {
   ending_ = Ending::kFinished;
 }
 
-// The others may have ended without knowing of each other, or were lost after the last step. A rank that has committed
-// it has all that they did; the daemon ends those that have not.
+// The others may have ended without knowing it of each other, or were lost after the last step. A rank that has
+// committed that step has everything they did; the daemon ends the ranks that have not.
 void LiveSession::finish_alone() {
   log_info("ends alone after step " + std::to_string(progress_.steps) + ": its state was not asked for");
-  generation_.members = {options_.worker};  // what rank 0 does with the result, no other rank may do
+  generation_.members = {options_.worker};  // becomes rank 0, which alone may use the result
   tell_end();
   ending_ = Ending::kFinished;
 }

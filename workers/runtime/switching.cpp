@@ -1,4 +1,4 @@
-// From one generation to the next: leave, build, agree on the state, go on.
+// From one generation to the next: leave, build, agree on the state, continue.
 #include "workers/runtime/live_session.hpp"
 
 #include "api/v1/elastic_fields.hpp"
@@ -17,13 +17,13 @@ void LiveSession::enter_newest() {
   }
 }
 
-// First out of the old one: a survivor that keeps its connections open would let the others wait.
+// Leave the old generation first: a survivor that keeps its connections open would make the others wait.
 void LiveSession::leave_generation() {
   if (!comm_) return;
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
   const bool works = !broken_ && !membership_.failed_since(generation_.number);
   const Generation newest = membership_.newest();
-  if (works && newest.rank_of(options_.worker) < 0) return;  // needs it once more
+  if (works && newest.rank_of(options_.worker) < 0) return;  // the communicator is needed once more
   if (!works) return drop_comm();
   membership_.unwatch(comm_watch_);
   retired_.settle_and_close(std::move(comm_));
@@ -35,7 +35,7 @@ void LiveSession::drop_comm() {
   retired_.close_at_once(std::move(comm_));
 }
 
-// Not a member of `newest`: the state is kept if all leave.
+// This worker is not a member of `newest`: the state is kept if all leave.
 void LiveSession::leave_for_good(const Generation& newest) {
   pulse(api::PulsePhase::kSwitching);
   if (newest.park && progress_.has_state) {
@@ -47,8 +47,8 @@ void LiveSession::leave_for_good(const Generation& newest) {
   if (ending_ == Ending::kNone) ending_ = Ending::kLeft;
 }
 
-// Rank 0 writes the state for all; the others leave once it lies there. If a member died, every survivor writes its
-// own.
+// Rank 0 writes the state for all; the others leave once it is written. If a member died, every survivor writes its own
+// state.
 void LiveSession::park() {
   progress_.ledger = ledger_.state();
   const bool together = comm_ != nullptr;
@@ -70,7 +70,7 @@ bool LiveSession::rank_zero_has_parked(bool kept) {
   return all.ok() && all->front() == 1;
 }
 
-// Waits for a generation above all that were tried, and for its communicator. Nothing: not built, and
+// Waits for a generation newer than all that were tried, and for its communicator. Nothing: it was not built, and
 // either the session has ended or the caller tries again.
 std::optional<CommBuilder::Built> LiveSession::build_newest() {
   if (own_fault_ && !end_is_shared() && !membership_.wait_newer(tried_, Clock::now() + options_.fault_grace)) {
@@ -91,7 +91,7 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
     leave_for_good(newest);
     return std::nullopt;
   }
-  if (comm_) drop_comm();  // kept for leaving, but a newer generation has this worker again
+  if (comm_) drop_comm();  // it was kept for leaving, but a newer generation contains this worker again
   if (newest.size() > kRanksMax) {
     fail(invalid_argument("a generation of " + std::to_string(newest.size()) + " workers; at most " +
                           std::to_string(kRanksMax) + " work together: lower elastic.max"));
@@ -99,7 +99,7 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   }
   if (builder_.target() < newest.number) start_build(newest, false);
   pulse(api::PulsePhase::kSwitching);
-  gate_.interrupt();  // no member trains now: what is being sent ahead need not be slow
+  gate_.interrupt();  // no member trains now, so sending ahead need not be throttled
   if (end_is_shared() && !builder_.wait_until(Clock::now() + options_.end_grace)) {
     finish_alone();
     return std::nullopt;
@@ -108,13 +108,13 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   if (builder_.state() == CommBuilder::State::kReady) return builder_.take();
   const Error failure = builder_.failure();
   log_info(failure.message);
-  own_fault_.reset();  // what an older generation failed for does not hold of this one
+  own_fault_.reset();  // a failure in an older generation does not apply to this one
   if (failure.code == ErrorCode::kIo) own_fault_ = failure;
   tried_ = builder_.target();
   return std::nullopt;
 }
 
-// The roles are fixed here: the building thread must not look at what this thread changes.
+// The roles are fixed here, because the building thread must not read what this thread changes.
 void LiveSession::start_build(const Generation& newest, bool trains) {
   builder_.abandon();
   gate_.resume();
@@ -129,7 +129,7 @@ void LiveSession::restored() {
       .generation = generation_.number, .step = kept.step, .bytes = kept.bytes, .path = kept.path.string()});
 }
 
-// A member died, and a newer generation will come; or trying again would not help.
+// A member died, and a newer generation will come; or a retry would not help.
 void LiveSession::give_up(const Error& error) {
   drop_comm();
   if (error.code == ErrorCode::kInvalidArgument) {
@@ -140,7 +140,7 @@ void LiveSession::give_up(const Error& error) {
   }
 }
 
-// Agrees with the other members on the state to go on from; false if one of them died meanwhile.
+// Agrees with the other members on the state to continue from; false if one of them died meanwhile.
 bool LiveSession::take_part_in(CommBuilder::Built& built) {
   tried_ = built.generation.number;
   comm_ = std::move(built.comm);
@@ -163,7 +163,7 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   }
   begin_generation(built.generation);
   if (outcome->restored) {
-    unreported_audits_.clear();  // their epochs may be gone through again
+    unreported_audits_.clear();  // their epochs may be repeated
     restored();
   }
   report_unreported_audits(generation_.after_failure && outcome->bytes_moved > 0 && !outcome->received);
@@ -171,10 +171,10 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   return true;
 }
 
-// What is agreed on, counted and shared out within a generation begins anew.
+// Resets what is agreed on, counted and assigned within a generation.
 void LiveSession::begin_generation(const Generation& built) {
   generation_ = built;
-  // The worker that took the last checkpoint is dead, perhaps in the middle of writing it: it is taken again.
+  // The worker that took the last checkpoint is dead, perhaps while writing it: take it again.
   if (generation_.after_failure && checkpoint_by_ && generation_.rank_of(checkpoint_by_) < 0) {
     checkpoint_wanted_ = true;
     checkpoint_by_ = WorkerId();

@@ -21,7 +21,7 @@ BatchLoader::~BatchLoader() {
 }
 
 Result<BatchView> BatchLoader::take(const std::vector<std::uint64_t>& samples) {
-  if (present_.samples == samples && present_.status.ok()) return present_.batch.view();  // a step is tried again
+  if (present_.samples == samples && present_.status.ok()) return present_.batch.view();  // a step is repeated
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !wanted_ && !reading_; });

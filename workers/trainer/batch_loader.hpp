@@ -1,5 +1,5 @@
-// Makes the next share's batch ready in a thread of its own while the present step is computed. What was
-// expected and what is asked for may differ (a worker came or died): then the batch is read at once.
+// Prepares the next share's batch in a thread of its own while the present step is computed. If the samples requested
+// differ from those expected (a worker joined or died), the batch is read at once.
 #pragma once
 
 #include <condition_variable>
@@ -24,10 +24,10 @@ class BatchLoader {
   // The batch of these samples; valid until the next take().
   [[nodiscard]] Result<BatchView> take(const std::vector<std::uint64_t>& samples);
 
-  // These are likely to be asked for next. Call after take(); replaces what was expected before.
+  // The samples that will probably be requested next. Call after take(); replaces earlier expectations.
   void expect(std::vector<std::uint64_t> samples);
 
-  // How often take() found what it asked for ready or on its way.
+  // How often take() found its batch ready or being read.
   [[nodiscard]] std::int64_t hits() const { return hits_; }
 
  private:
@@ -42,16 +42,16 @@ class BatchLoader {
   void work();
 
   const DataSet& data_;
-  Filled present_;  // of the thread that takes
+  Filled present_;  // used by the thread that calls take()
   std::int64_t hits_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::vector<std::uint64_t>> wanted_;  // to be read; the thread takes it
+  std::optional<std::vector<std::uint64_t>> wanted_;  // to be read; the loader's thread takes it
   bool reading_ = false;
   bool ready_ = false;  // `next_` is complete
   bool closing_ = false;
-  Filled next_;  // the thread's while reading_, else guarded by the mutex
+  Filled next_;  // owned by the loader's thread while reading_, else guarded by the mutex
   std::thread thread_;
 };
 

@@ -14,7 +14,7 @@ namespace tidepool::trainer {
 struct CharLmOptions {
   int context = 16;    // tokens that the model sees
   int vocabulary = 2;  // different tokens
-  int embedding = 16;  // numbers a token
+  int embedding = 16;  // numbers per token
   int hidden = 256;
   std::uint64_t seed = 1;  // of the initial parameters
 };
@@ -24,7 +24,7 @@ class CharLm final : public Model {
   explicit CharLm(const CharLmOptions& options);
 
   [[nodiscard]] std::span<float> parameters() override { return parameters_; }
-  // The batch has `context` tokens a sample, all below `vocabulary`.
+  // The batch has `context` tokens per sample, all below `vocabulary`.
   [[nodiscard]] double add_gradient(const BatchView& batch, std::span<float> gradient) override;
 
  private:

@@ -51,7 +51,7 @@ class CpuLearner final : public Learner {
     return loss;
   }
 
-  // The buckets of a GPU's backward pass: output layer, hidden layer, embeddings.
+  // Announces the same buckets as a GPU's backward pass: output layer, hidden layer, embeddings.
   void announce(runtime::Session& session) const {
     const auto bucket = [&](std::size_t block, std::size_t count) {
       std::size_t floats = 0;

@@ -32,11 +32,11 @@ std::optional<float> to_number(std::string_view field) {
 }
 
 struct Line {
-  std::size_t number = 0;  // in the file, from 1
+  std::size_t number = 0;  // line in the file, from 1
   std::vector<std::string_view> fields;
 };
 
-// Which column holds the label.
+// The index of the label column.
 Result<std::size_t> find_label(const Line& first, bool has_header, const std::string& label) {
   if (label.empty()) return first.fields.size() - 1;
   if (!has_header) return invalid_argument("label \"" + label + "\" names a column, but the file has no header line");
@@ -47,7 +47,7 @@ Result<std::size_t> find_label(const Line& first, bool has_header, const std::st
                           (near ? ": did you mean \"" + *near + "\"?" : ""));
 }
 
-// Mean 0 and deviation 1 a column; a constant column becomes zeros.
+// Scales each column to mean 0 and deviation 1; a constant column becomes zeros.
 void standardise(CsvTable& table) {
   const auto width = static_cast<std::size_t>(table.features);
   const double rows = static_cast<double>(table.classes.size());

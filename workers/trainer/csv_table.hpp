@@ -1,5 +1,5 @@
-// A CSV file of numbers with one column of labels, for classification. Fields are separated by commas,
-// without quotes; a first line that has a field that is no number (outside the label) is a header.
+// A CSV file of numbers with one column of labels, for classification. Fields are separated by commas, without quotes;
+// the first line is a header if any field outside the label column is not a number.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tidepool::trainer {
 
 struct CsvTable {
   int features = 0;
-  std::vector<float> values;             // row-major, rows x features; standardised: mean 0, deviation 1
+  std::vector<float> values;             // row-major, rows x features; standardised to mean 0, deviation 1
   std::vector<int> classes;              // by row, index into class_names
   std::vector<std::string> class_names;  // sorted
 };

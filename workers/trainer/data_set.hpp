@@ -1,5 +1,5 @@
-// The data behind a training run, whatever file it lies in: numbered samples that are made ready a
-// batch at a time. Sample numbers are the same on every worker, or no sample would be used exactly once.
+// The data of a training run, whatever its file format: numbered samples that are prepared batch by batch. Sample
+// numbers must be the same on every worker, else samples would not be used exactly once.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace tidepool::trainer {
 
-// A part of a batch, or all of it.
+// A batch or a part of one.
 struct BatchView {
-  std::span<const float> numbers;  // inputs x samples, one column a sample; empty if the inputs are tokens
+  std::span<const float> numbers;  // inputs x samples, one column per sample; empty if the inputs are tokens
   std::span<const int> tokens;     // the same for tokens; empty if the inputs are numbers
   std::span<const int> classes;    // by sample
 
@@ -26,7 +26,7 @@ struct BatchView {
   }
 };
 
-// The memory of a batch; used again and again, so that a step allocates nothing.
+// The memory of a batch; reused, so that a step allocates nothing.
 struct Batch {
   std::vector<float> numbers;
   std::vector<int> tokens;
@@ -42,11 +42,11 @@ class DataSet {
   DataSet& operator=(const DataSet&) = delete;
   virtual ~DataSet() = default;
 
-  // How many samples an epoch has; sample numbers are below it.
+  // Number of samples in an epoch; sample numbers are below it.
   [[nodiscard]] virtual std::uint64_t samples() const = 0;
-  // Numbers or tokens that a sample shows to the model.
+  // Number of inputs (numbers or tokens) of one sample.
   [[nodiscard]] virtual int inputs() const = 0;
-  // Different answers; for text also the number of different tokens.
+  // Number of different answers; for text also the number of different tokens.
   [[nodiscard]] virtual int classes() const = 0;
 
   // Overwrites `batch` with these samples, in this order. From any thread. An error means that the data is damaged.

@@ -12,7 +12,7 @@ using Matrix = Eigen::MatrixXf;
 using ConstMap = Eigen::Map<const Matrix>;
 using Map = Eigen::Map<Matrix>;
 
-// Where the four blocks of parameters (or of their gradients) lie.
+// Views of the four blocks of parameters (or of their gradients).
 template <class Float, class MapType>
 struct Blocks {
   MapType w1;
@@ -34,7 +34,7 @@ void initialise_weights(Map weights, Rng& rng) {
   }
 }
 
-// Turns scores into the gradient of the summed cross-entropy with respect to them, and returns that loss.
+// Replaces scores by the gradient of the summed cross-entropy with respect to them, and returns that loss.
 double softmax_cross_entropy(std::span<const int> classes, Matrix& scores) {
   double loss = 0;
   for (Eigen::Index sample = 0; sample < scores.cols(); ++sample) {

@@ -1,7 +1,7 @@
-// The part that both models share: inputs -> hidden layer with tanh -> classes with softmax, and the
-// cross-entropy of the right class. Plain functions over caller-owned memory.
+// The part that both models share: inputs -> hidden layer with tanh -> classes with softmax, and the cross-entropy of
+// the right class. Plain functions over caller-owned memory.
 //
-// Shapes, all column-major, one column a sample: inputs in x n, hidden h x n, scores c x n.
+// Shapes, all column-major, one column per sample: inputs in x n, hidden h x n, scores c x n.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DenseBatch {
   std::span<float> input_gradient{};  // in x n, or empty if not needed; overwritten
 };
 
-// Adds to `gradient` (laid out like the parameters); returns the summed loss.
+// Adds to `gradient` (same layout as the parameters); returns the summed loss.
 [[nodiscard]] double add_dense_gradient(const DenseShape& shape, std::span<const float> parameters,
                                         const DenseBatch& batch, std::span<float> gradient);
 

@@ -1,4 +1,4 @@
-// Where gradients are computed: a choice of the job, run.args.device.
+// Where gradients are computed; set by the job in run.args.device.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 namespace tidepool::trainer {
 
 enum class Device {
-  kAuto,  // the GPU if the worker was given one and it can be used, else the CPU
+  kAuto,  // the GPU if the worker has one and it can be used, else the CPU
   kCpu,
-  kGpu,  // nothing else: without one the run does not start
+  kGpu,  // the GPU only: without a usable GPU the run does not start
 };
 
 // "auto", "cpu" or "gpu".

@@ -35,7 +35,7 @@ class GpuLearner final : public Learner {
     return session.lend_gradients({gpu_.flat_gradient(net_), gpu_.parameter_count(net_)});
   }
 
-  // The last part tells of each bucket as soon as the backward pass has gone by it.
+  // The last part announces each bucket as soon as the backward pass has completed it.
   double compute(runtime::Session& session, const BatchView& batch, std::size_t part) override {
     must(gpu_.clear_gradient(net_), "a gradient on the GPU");
     std::size_t begin = 0;
@@ -65,7 +65,7 @@ class GpuLearner final : public Learner {
 
  private:
   struct Announcing {
-    runtime::Session* session = nullptr;  // none: single buckets are not announced
+    runtime::Session* session = nullptr;  // null: single buckets are not announced
     Status status;
   };
 

@@ -1,4 +1,4 @@
-// Which device a run computes on.
+// Chooses the device that a run computes on.
 #pragma once
 
 #include "base/result.hpp"
@@ -7,8 +7,8 @@
 
 namespace tidepool::trainer {
 
-// The GPU library if the run shall compute on the GPU, none if on the CPU. Says in the log which it is, and why not the
-// GPU if one was given.
+// Returns the GPU library if the run computes on the GPU, null if on the CPU. Logs the choice and, if the worker has a
+// GPU that is not used, the reason.
 [[nodiscard]] Result<const tidepool_gpu_api*> choose_device(Device device);
 
 }  // namespace tidepool::trainer

@@ -1,8 +1,8 @@
-// The arithmetic of training wherever it is done: a share's gradient, and the update by the sum of all. On the GPU
-// parameters, velocity and gradient never leave it: the session sums and sends them from there.
+// The arithmetic of training on either device: a share's gradient, and the update by the sum over all workers. On the
+// GPU, parameters, velocity and gradient stay in GPU memory; the session sums and sends them from there.
 //
-// Safe rule: everywhere the same blocks are registered in the same order, and over GPUs the same buckets announced, so
-// that workers of both kinds train one job.
+// Safe rule: both devices register the same blocks in the same order, and announce the same buckets over GPUs, so that
+// workers of both kinds can train one job.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@ class Learner {
   Learner& operator=(const Learner&) = delete;
   virtual ~Learner() = default;
 
-  // Before join(): registers all that makes up a replica, and the gradients.
+  // Call before join(): registers everything that makes up a replica, and the gradients.
   [[nodiscard]] virtual Status enlist(runtime::Session& session) = 0;
 
-  // The summed gradient of `batch`, computed in parts of at most `part` samples; returns the summed loss. A GPU that
-  // fails cannot be trained on: throws what it said.
+  // Computes the summed gradient of `batch`, in parts of at most `part` samples, and returns the summed loss. Throws
+  // the GPU's error if the GPU fails, because training cannot continue on it.
   [[nodiscard]] virtual double compute(runtime::Session& session, const BatchView& batch, std::size_t part) = 0;
-  // Computes and throws away.
+  // Computes the same and discards the result.
   virtual void waste(const BatchView& batch, std::size_t part) = 0;
 
-  // By the sum over all workers, after a reduce() that said so.
+  // Updates by the sum over all workers, after a reduce() that returned kCommit.
   virtual void apply(const SgdStep& step) = 0;
 };
 
@@ -43,13 +43,13 @@ struct LearnerOptions {
   double momentum = 0.9;
 };
 
-// `model` must outlive it; there its parameters stay.
+// `model` must outlive the learner; its parameters stay in the model.
 [[nodiscard]] std::unique_ptr<Learner> make_cpu_learner(Model& model, const LearnerOptions& options);
-// Begins with the parameters of `initial`. Takes GPU memory.
+// Starts from the parameters of `initial`. Allocates GPU memory.
 [[nodiscard]] Result<std::unique_ptr<Learner>> make_gpu_learner(const tidepool_gpu_api& gpu, Model& initial,
                                                                 const LearnerOptions& options);
 
-// --- what both kinds share ---
+// --- shared by both kinds ---
 
 // Floats [first, first + count) of the flat order.
 struct FlatBlock {
@@ -57,7 +57,7 @@ struct FlatBlock {
   std::size_t first;
   std::size_t count;
 };
-// Embedding table, W1, b1, W2, b2: as gpu_api.h orders them.
+// Embedding table, W1, b1, W2, b2, in the order of gpu_api.h.
 [[nodiscard]] std::array<FlatBlock, TIDEPOOL_GPU_BLOCKS> flat_blocks(const tidepool_gpu_shape& shape);
 
 }  // namespace tidepool::trainer

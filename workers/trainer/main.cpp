@@ -1,5 +1,5 @@
-// tidepool-trainer: the reference training worker. Started by an agent it reads its job document; started
-// by hand it trains alone:  tidepool-trainer charlm --data README.md --steps 100
+// tidepool-trainer: the reference training worker. If an agent starts it, it reads its job document; started by hand it
+// trains alone:  tidepool-trainer charlm --data README.md --steps 100
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@ int fail(int code, const Error& error) {
   return code;
 }
 
-// Arguments of the command line in the shape of run.args; only those that were given.
+// Command line arguments in the shape of run.args; only those that were given.
 struct CommandLine {
   std::string model;
   nlohmann::json args = nlohmann::json::object();
@@ -51,7 +51,7 @@ void add_arguments(CLI::App& app, CommandLine& line) {
   app.add_option("--batch", line.global_batch, "samples per step over all workers (512)")->check(CLI::PositiveNumber);
 }
 
-// For the first unknown option: the known one nearest to it.
+// For the first unknown option: the nearest known one.
 std::string suggestion(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
@@ -79,7 +79,7 @@ Result<Settings> read_all_settings(const CommandLine& line) {
   return settings;
 }
 
-// One line a second from rank 0, and the last step's.
+// Prints one line per second on rank 0, and the last step's line.
 class Progress {
  public:
   explicit Progress(std::int64_t steps) : steps_(steps) {}

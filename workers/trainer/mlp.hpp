@@ -8,7 +8,7 @@ namespace tidepool::trainer {
 
 class Mlp final : public Model {
  public:
-  // `seed` of the initial parameters.
+  // `seed` determines the initial parameters.
   Mlp(const DenseShape& shape, std::uint64_t seed);
 
   [[nodiscard]] std::span<float> parameters() override { return parameters_; }

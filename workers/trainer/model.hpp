@@ -1,5 +1,5 @@
-// What the trainer trains: a model whose parameters lie in one flat buffer. Gradients and losses are
-// sums over samples, so that shares of different size add up correctly.
+// What the trainer trains: a model whose parameters are in one flat buffer. Gradients and losses are sums over samples,
+// so that shares of different sizes add up correctly.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ class Model {
 
   [[nodiscard]] virtual std::span<float> parameters() = 0;
 
-  // Adds the gradient of the summed loss over `batch` to `gradient` (as long as parameters()) and
-  // returns that loss in nats. Memory grows with the batch: pass long ones in parts.
+  // Adds the gradient of the summed loss over `batch` to `gradient` (as long as parameters()) and returns that loss in
+  // nats. Memory use grows with the batch: split long batches into parts.
   [[nodiscard]] virtual double add_gradient(const BatchView& batch, std::span<float> gradient) = 0;
 };
 

@@ -23,7 +23,7 @@ Error all_of(const std::vector<FieldError>& errors) {
   return invalid_argument(message);
 }
 
-// Sets `setting` where the argument is given; its kind and range have been checked.
+// Sets `setting` if the argument is given; its kind and range have been checked.
 template <class Value>
 void take(const json& args, const char* name, Value& setting) {
   const auto given = args.find(name);
@@ -89,7 +89,7 @@ Result<Settings> read_job_document(const std::string& text, const std::string& m
   const ObjectReader::Range sizes{.low = 1, .high = 1 << 20};
   const std::int64_t least = in_elastic.integer("min", 1, sizes);
   const std::int64_t preferred = in_elastic.integer("preferred", least, sizes);
-  if (!errors.empty()) return all_of(errors);  // no finish(): the other fields are the daemon's, which has read them
+  if (!errors.empty()) return all_of(errors);  // no finish(): the daemon has checked its other fields
 
   json args = run.is_object() ? run.value("args", json::object()) : json::object();
   if (args.is_object()) args.update(overrides);

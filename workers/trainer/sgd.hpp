@@ -3,8 +3,8 @@
 //   u <- momentum * momentum_factor * u + lr * lr_factor * g      g = gradient_sum / samples
 //   p <- p - u
 //
-// so that a changed learning rate finds the old velocity at its old scale: numerics/step_schedule.hpp
-// says what the two factors are. With both at 1 it is the usual form with the rate inside the velocity.
+// so that a changed learning rate does not change the scale of the old velocity; numerics/step_schedule.hpp
+// explains the two factors. With both at 1 it is the usual form with the rate inside the velocity.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace tidepool::trainer {
 
 struct SgdStep {
-  std::uint64_t samples = 1;  // that the summed gradient is of, over all workers
+  std::uint64_t samples = 1;  // number of samples in the summed gradient, over all workers
   double lr_factor = 1;
   double momentum_factor = 1;
 };
@@ -26,7 +26,7 @@ class Sgd {
   // `gradient_sum` and `parameters` have `count` floats.
   void apply(std::span<const float> gradient_sum, const SgdStep& step, std::span<float> parameters);
 
-  // A replica is not complete without it.
+  // The velocity; part of a complete replica.
   [[nodiscard]] std::span<float> state() { return velocity_; }
 
  private:

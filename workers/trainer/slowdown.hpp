@@ -1,6 +1,6 @@
-// Makes one worker slow on purpose, to show what the scheduler does about a straggler. The slow worker
-// computes its gradient several times over and keeps one result: real work, wasted. It is bound to a
-// worker's id, so the worker that replaces it is healthy.
+// Makes one worker slow on purpose, to show how the scheduler treats a straggler. The slow worker computes its gradient
+// several times and keeps one result. The slowdown is bound to a worker's id, so the worker that replaces it is
+// healthy.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class Slowdown {
  public:
   Slowdown(SlowdownSettings settings, std::string worker);
 
-  // How many times as long this step's computation should take, >= 1. A changed file is noticed within
-  // kLookEvery steps.
+  // How many times as long this step's computation must take, >= 1. A changed file is noticed within kLookEvery
+  // steps.
   [[nodiscard]] double factor(std::int64_t step);
 
  private:
@@ -26,7 +26,7 @@ class Slowdown {
   SlowdownSettings settings_;
   std::string worker_;
   int until_look_ = 0;
-  double told_ = 1;  // by the file
+  double told_ = 1;  // factor read from the file
 };
 
 }  // namespace tidepool::trainer

@@ -1,5 +1,5 @@
-// Text as tokens: every byte that the text contains is a token, numbered in the order of the bytes.
-// Sample k is the byte at k + context, given the `context` bytes before it.
+// Text as tokens: every byte value in the text is a token, numbered in the order of the byte values. Sample k is the
+// byte at k + context, given the `context` bytes before it.
 #pragma once
 
 #include <array>

@@ -22,9 +22,9 @@ constexpr std::string_view kMagic = "TIDETOK1";
 constexpr std::size_t kWidthAt = 8;
 constexpr std::size_t kVocabularyAt = 12;
 constexpr std::size_t kCountAt = 16;
-constexpr std::uint32_t kVocabularyMax = 1U << 24U;  // a row of the model's tables for each
+constexpr std::uint32_t kVocabularyMax = 1U << 24U;  // each token needs a row in the model's tables
 
-// Little endian, whatever the machine is.
+// Little endian on every machine.
 template <class Number>
 Number number_at(std::span<const std::byte> bytes, std::size_t at) {
   Number number = 0;
@@ -77,7 +77,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const fs::path& path) {
   const auto size = known ? static_cast<std::size_t>(status.st_size) : 0;
   void* memory = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
   const std::string problem = reason();
-  ::close(fd);  // the mapping stays
+  ::close(fd);  // the mapping stays valid
   if (!known || memory == MAP_FAILED) {
     return io_error("cannot map the data file " + path.string() + " into memory: " + problem);
   }
@@ -85,7 +85,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const fs::path& path) {
 }
 
 MappedFile::~MappedFile() {
-  // munmap takes a pointer to what may be written; nothing is.
+  // munmap takes a non-const pointer; nothing is written.
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 

@@ -1,13 +1,13 @@
-// A file of tokens that a tokenizer has written, mapped into memory: only the pages that a step touches
-// are read, so the data may be larger than the memory. All numbers are little endian:
+// A file of tokens that a tokenizer has written, mapped into memory: only the pages that a step uses are
+// read, so the data may be larger than the memory. All numbers are little endian:
 //
 //   bytes 0..7    "TIDETOK1"
-//         8..11   bytes a token: 2 or 4, unsigned
+//         8..11   bytes per token: 2 or 4, unsigned
 //        12..15   vocabulary: every token is below it, >= 2
 //        16..23   number of tokens
 //        24..     the tokens
 //
-// The header is checked against the file's length when it is opened, each token when it is used.
+// The header is checked against the file's length when the file is opened, each token when it is used.
 // examples/write_tokens.py writes such files. The file must not change while it is in use.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace tidepool::trainer {
 
 inline constexpr std::size_t kTokenHeaderBytes = 24;
 
-// Whether a file begins like a token file.
+// Whether a file has the first bytes of a token file.
 [[nodiscard]] bool is_token_file(const std::filesystem::path& path);
 
 // A file mapped for reading.
@@ -57,7 +57,7 @@ class TokenFile final : public DataSet {
   std::string name_;
   std::unique_ptr<MappedFile> file_;
   int context_;
-  std::uint32_t width_;       // bytes a token
+  std::uint32_t width_;       // bytes per token
   std::uint32_t vocabulary_;  // fits an int
   std::uint64_t tokens_;
 };

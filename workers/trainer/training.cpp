@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kNoiseEvery = 10;
 
-// Computes again what is thrown away: whole rounds, then a share of the samples.
+// Repeats the computation and discards the results: whole rounds, then a part of the samples.
 void waste(Learner& learner, const BatchView& batch, double rounds, std::size_t part) {
   for (; rounds > 0; rounds -= 1) {
     const auto count = static_cast<std::size_t>(std::min(1.0, rounds) * static_cast<double>(batch.samples()));
@@ -100,7 +100,7 @@ void apply_settings(const Settings& settings, const DataSet& data, runtime::Sess
   options.base_size = settings.base_size;
   options.global_batch_max = static_cast<std::uint64_t>(settings.global_batch_max);
   options.warmup_steps = settings.warmup_steps;
-  // The measure costs two readings of the gradient: far less than a tenth of a step in every tenth.
+  // The measurement reads the gradient twice: far less than a tenth of a step in every tenth step.
   options.noise_every = kNoiseEvery;
   options.seed = settings.seed;
   options.steps = settings.steps;

@@ -1,5 +1,5 @@
-// Trains a model with stochastic gradient descent on the elastic runtime. The same function runs alone
-// and as one of many workers.
+// Trains a model with stochastic gradient descent on the elastic runtime. The same function is used by a lone worker
+// and by one of many.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@
 
 namespace tidepool::trainer {
 
-// A model and the data that it fits. It holds all that makes up a replica, so it must outlive the session: whatever
-// way train() ends, the session reads from it until it is destroyed.
+// A model and its data. Task contains everything that makes up a replica, so it must outlive the session: however
+// train() ends, the session reads from it until the session is destroyed.
 struct Task {
   std::unique_ptr<DataSet> data;
-  std::unique_ptr<Model> model;  // the initial parameters; on the CPU also the present ones
+  std::unique_ptr<Model> model;  // the initial parameters; on the CPU also the current ones
   tidepool_gpu_shape shape{};    // of the model
   std::unique_ptr<Learner> learner;
 };
 
-// After each committed step; the same on every worker but for the rank.
+// Passed to `observe` after each committed step; the same on every worker, except for the rank.
 struct StepReport {
   std::int64_t steps = 0;     // committed
   double loss = 0;            // mean over this step's samples, in nats
@@ -32,10 +32,10 @@ struct StepReport {
   int size = 1;
 };
 
-// What the settings name, with the data in `folder`.
+// Creates the task that the settings name, with the data in `folder`.
 [[nodiscard]] Result<Task> build_task(const Settings& settings, const std::string& folder);
 
-// The session's options that follow from the settings: samples, batch and its rule, seed and steps.
+// Sets the session's options that follow from the settings: samples, batch and its rule, seed and steps.
 void apply_settings(const Settings& settings, const DataSet& data, runtime::SessionOptions& options);
 
 // Returns how the session ended, or why it failed. `observe` may be empty.

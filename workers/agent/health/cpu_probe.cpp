@@ -48,7 +48,7 @@ DeviceFigures measure_cpu(const CpuProbeOptions& options) {
   std::vector<float> c(side * side);
   const double product = best_seconds(options.runs, [&] {
     multiply_blocked(a.data(), b.data(), c.data(), options.matrix);
-    a[0] = c[0];  // the next run needs this one's result, so none can be left out
+    a[0] = c[0];  // the next run depends on this result, so no run can be optimised away
   });
   std::vector<char> from(options.copy_bytes, 1);
   std::vector<char> to(options.copy_bytes);

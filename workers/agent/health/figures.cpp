@@ -42,7 +42,7 @@ Result<DeviceFigures> decode_figures(const std::string& line) {
   DeviceFigures figures;
   figures.device = in.text("device", "");
   if (figures.device.empty()) in.fail("device", "Missing", "is needed: cpu or the name of a GPU");
-  // Zero stands for a missing one too: a device that computes or copies nothing has no figure.
+  // Zero also stands for a missing figure: a device that computes or copies nothing has none.
   const auto positive = [&](const char* name) {
     const double value = in.number(name, 0, 0, kFigureMax);
     if (value <= 0) in.fail(name, "Missing", "is needed and must be above zero");

@@ -1,4 +1,4 @@
-// What a device of a node really does, measured by tidepool-probe, and how it travels: one JSON object on one line.
+// The real performance of a node's device, measured by tidepool-probe, and its encoding: one JSON object on one line.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 namespace tidepool::agent {
 
 struct DeviceFigures {
-  std::string device = "cpu";           // or the GPU as CUDA_VISIBLE_DEVICES names it
-  double matmul_gflops = 0;             // our own fp32 product
+  std::string device = "cpu";           // or the GPU's name in CUDA_VISIBLE_DEVICES
+  double matmul_gflops = 0;             // the project's own fp32 product
   std::optional<double> vendor_gflops;  // the same product by cuBLAS; GPUs only
-  double copy_gbps = 0;                 // bytes read and written, within the device's memory
-  std::optional<double> pair_gbps;      // allreduce with a second device, bytes summed a second
+  double copy_gbps = 0;                 // bytes read and written per second, within the device's memory
+  std::optional<double> pair_gbps;      // allreduce with a second device, bytes summed per second
 };
 
 [[nodiscard]] std::string encode_figures(const DeviceFigures& figures);

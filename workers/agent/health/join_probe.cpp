@@ -9,7 +9,7 @@
 namespace tidepool::agent {
 namespace {
 
-// Without a record, or with one that an older version wrote, there is nothing to compare with.
+// Without a record, or with a record of an older version, there is nothing to compare with.
 std::vector<DeviceFigures> read_record(const std::filesystem::path& path) {
   std::vector<DeviceFigures> figures;
   const auto text = read_whole_file(path);
@@ -64,7 +64,7 @@ NodeHealth probe_node(const JoinProbe& probe) {
   health.findings.insert(health.findings.end(), failures.begin(), failures.end());
   std::string text;
   for (const DeviceFigures& figures : health.figures) text += encode_figures(figures) + "\n";
-  // A slow device must not become its own measure: the record stays while there is something to find.
+  // A slow device must not become its own reference: the record is kept while there are findings.
   if (!text.empty() && health.findings.empty()) {
     if (const Status kept = replace_file(probe.record, text); !kept.ok()) {
       health.findings.push_back("the figures are not kept: " + kept.error().message);

@@ -1,5 +1,5 @@
-// Which device of a node is worth a look: slower than its neighbours, or than it was itself. Pure: figures in,
-// sentences out. The scheduler is not told; a worker that is slow there is compared with these by a person or a policy.
+// Finds the devices of a node that are slower than the node's other devices, or slower than before. Pure: figures in,
+// sentences out. The scheduler does not receive the findings; if a worker is slow there, a person or a policy compares.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace tidepool::agent {
 
-// A figure below this share of what it is compared with is told. Figures of healthy GPUs of one type differ by a few
-// per cent; the CPUs of a busy machine by far more, which is why they are compared only with the same share.
+// A figure below this share of its reference is reported. Figures of healthy GPUs of one type differ by a few per cent;
+// those of a busy machine's CPUs differ far more, so CPUs are compared only with the same share.
 inline constexpr double kSuspiciousShare = 0.8;
 
-// `now` of all devices of the node; `before` from an earlier probe, in any order, possibly of other devices. Neighbours
-// are compared by their median, so it takes three of them to name one.
+// `now` has all devices of the node; `before` is from an earlier probe, in any order, possibly of other devices.
+// Devices are compared with the median of the node's devices, so at least three are needed to name one.
 [[nodiscard]] std::vector<std::string> judge(const std::vector<DeviceFigures>& now,
                                              const std::vector<DeviceFigures>& before);
 

@@ -21,7 +21,7 @@ Result<double> measure_pair(runtime::Comm& comm, std::size_t floats, int rounds)
       }
     }
   }
-  seconds.erase(seconds.begin());  // the first one warms up
+  seconds.erase(seconds.begin());  // the first round is a warm-up
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
   return static_cast<double>(floats * sizeof(float)) / seconds[static_cast<std::size_t>(rounds / 2)] / 1e9;
 }

@@ -8,8 +8,8 @@
 
 namespace tidepool::agent {
 
-// Both ranks call it with the same numbers. Giga of bytes summed a second, the median of `rounds`. An error also if the
-// sum is wrong: a link that corrupts is worse than a slow one.
+// Both ranks call it with the same arguments. Returns gigabytes summed per second, the median of `rounds`. Also an
+// error if the sum is wrong: a link that corrupts data is worse than a slow one.
 [[nodiscard]] Result<double> measure_pair(runtime::Comm& comm, std::size_t floats, int rounds);
 
 }  // namespace tidepool::agent

@@ -1,5 +1,5 @@
 // tidepool-probe: measures one device of this node and prints its figures as one line of JSON. The agent runs it when
-// it joins; by hand it tells whether a slow worker sits on a slow device. Exit codes: 0, 1 cannot measure, 2 wrong
+// it joins; run by hand, it shows whether a slow worker is on a slow device. Exit codes: 0, 1 cannot measure, 2 wrong
 // usage.
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -29,11 +29,11 @@ constexpr runtime::Millis kPairTimeout{30'000};
 
 struct Wanted {
   std::string gpu;        // empty: the CPU
-  std::string neighbour;  // a second GPU to sum with
-  bool pair = false;      // on the CPU: sum with a second process
+  std::string neighbour;  // a second GPU for the pair measurement
+  bool pair = false;      // on the CPU: measure with a second process
 };
 
-// TIDEPOOL_PROBE_MATRIX: a smaller product, for devices that are slower than GPUs are.
+// TIDEPOOL_PROBE_MATRIX: a smaller product, for devices slower than GPUs.
 int gpu_matrix() {
   const char* text = std::getenv("TIDEPOOL_PROBE_MATRIX");
   const int size = text == nullptr ? kGpuMatrix : std::atoi(text);
@@ -68,7 +68,7 @@ Result<std::string> receive_text(int fd) {
   return text;
 }
 
-// One rank of two; the addresses go through `fd`.
+// One of two ranks; they exchange addresses through `fd`.
 Result<double> take_part(int rank, int fd) {
   const auto transports = runtime::find_transports(runtime::Backend::kAuto);
   if (!transports.ok()) return transports.error();
@@ -87,7 +87,7 @@ Result<double> take_part(int rank, int fd) {
   return figure;
 }
 
-// The second rank is a process of its own with the other GPU: a process uses one.
+// The second rank runs in another process with the other GPU, because a process uses one GPU.
 Result<double> measure_with(const std::string& neighbour) {
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) return io_error("no socket pair");

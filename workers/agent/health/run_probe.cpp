@@ -17,7 +17,7 @@ std::vector<std::string> environment_with(const std::string& visible_devices) {
   return entries_of(environment);
 }
 
-// The libraries may have said something before or after it.
+// Libraries may have printed lines before or after the wanted one.
 std::string last_line_that(const std::string& text, bool (*wanted)(const std::string&)) {
   std::string found;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -1,4 +1,5 @@
-// Runs tidepool-probe as a process of its own, so that a GPU which hangs or crashes its program takes no agent with it.
+// Runs tidepool-probe in a process of its own, so that a GPU which hangs or crashes its program does not affect the
+// agent.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@ struct ProbeCommand {
   std::function<bool()> gives_up = {};         // as AnswerLimits::gives_up
 };
 
-// Waits for the answer; at the deadline the probe is killed. The error says what the probe said.
+// Waits for the answer; at the deadline the probe is killed. The error contains the probe's output.
 [[nodiscard]] Result<DeviceFigures> run_probe(const ProbeCommand& command);
 
 }  // namespace tidepool::agent

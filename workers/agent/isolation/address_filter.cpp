@@ -22,7 +22,7 @@ Result<UniqueFd> load_check(bpf_attach_type at, const BpfCode& code) {
   what.expected_attach_type = at;
   what.insns = reinterpret_cast<std::uintptr_t>(code.data());
   what.insn_cnt = static_cast<__u32>(code.size());
-  what.license = reinterpret_cast<std::uintptr_t>("none");  // no function of the kernel is called
+  what.license = reinterpret_cast<std::uintptr_t>("none");  // the program calls no kernel functions
   UniqueFd program(static_cast<int>(ask_bpf(BPF_PROG_LOAD, what)));
   if (!program) return errno_error("this host's kernel takes no check of addresses");
   return program;
@@ -52,7 +52,7 @@ Status AddressFilter::attach(const std::filesystem::path& group) const {
     bpf_attr what{};
     what.target_fd = static_cast<__u32>(folder.get());
     what.attach_bpf_fd = static_cast<__u32>(check.program.get());
-    what.attach_type = check.at;  // without flags: in the place of the group's own
+    what.attach_type = check.at;  // without flags: replaces the group's own program
     if (ask_bpf(BPF_PROG_ATTACH, what) != 0) return errno_error("attach checks of addresses to " + group.string());
   }
   return ok_status();

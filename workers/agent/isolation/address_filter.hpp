@@ -1,5 +1,5 @@
 // Address rules in the kernel. They are attached to a worker's control group (version 2), where only root can change
-// them, hold without this agent, and go with the group. No firewall rule is made or touched.
+// them; they apply without this agent and end with the group. Firewall rules are neither created nor changed.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,10 @@ namespace tidepool::agent {
 
 class AddressFilter {
  public:
-  // The error says why this kernel does not take them.
+  // The error says why this kernel does not accept them.
   [[nodiscard]] static Result<AddressFilter> load(const AddressRules& rules);
 
-  // In the place of rules that the group has had. Sockets that are made in the group from then on keep them.
+  // Replaces earlier rules of the group. Sockets that are created in the group afterwards keep these rules.
   [[nodiscard]] Status attach(const std::filesystem::path& group) const;
 
  private:

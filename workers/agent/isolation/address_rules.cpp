@@ -16,12 +16,12 @@ namespace {
 constexpr std::uint8_t kAnswer = BPF_REG_0;
 constexpr std::uint8_t kContext = BPF_REG_1;
 constexpr std::uint8_t kScratch = BPF_REG_6;
-constexpr std::array<std::uint8_t, 4> kWord = {BPF_REG_2, BPF_REG_3, BPF_REG_4, BPF_REG_5};  // of the address
+constexpr std::array<std::uint8_t, 4> kWord = {BPF_REG_2, BPF_REG_3, BPF_REG_4, BPF_REG_5};  // words of the address
 constexpr std::uint16_t kDns = 53;
-constexpr std::uint32_t kMptcp = 262;  // IPPROTO_MPTCP, of newer C libraries
+constexpr std::uint32_t kMptcp = 262;  // IPPROTO_MPTCP, defined in newer C libraries only
 
 struct MaskedWord {
-  std::uint32_t mask = 0;  // as the bytes lie in memory
+  std::uint32_t mask = 0;  // in the byte order in memory
   std::uint32_t value = 0;
 };
 
@@ -38,7 +38,7 @@ MaskedWord word_at(const IpNetwork& network, std::size_t index) {
   return word;
 }
 
-// The kernel takes a connection to no address as one to loopback; :: from a socket of IPv4 addresses leads to
+// The kernel treats a connection to no address as a connection to loopback; :: from a socket of IPv4 addresses leads to
 // 127.0.0.1.
 std::vector<IpNetwork> with_ways_to_loopback(std::vector<IpNetwork> denied) {
   const auto network = [](const char* text) { return IpNetwork::parse(text).value(); };
@@ -58,14 +58,14 @@ class AddressCode {
     add({.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = kAnswer, .imm = allowed ? 1 : 0});
     add({.code = BPF_JMP | BPF_EXIT});
   }
-  // Goes on behind the next `count` instructions if the register has, or has not, the value.
+  // Skips the next `count` instructions if the register has, or does not have, the value.
   void skip(std::uint8_t when, std::uint8_t left, std::uint32_t value, std::size_t count) {
     add({.code = static_cast<__u8>(BPF_JMP32 | when | BPF_K),
          .dst_reg = left,
          .off = static_cast<__s16>(count),
          .imm = static_cast<__s32>(value)});
   }
-  // Denies the network, but for `spared_port` (0: none); the first of the address's words is `first`.
+  // Denies the network, except on `spared_port` (0: none); the first of the address's words is `first`.
   void deny(const IpNetwork& network, std::size_t first, std::uint16_t spared_port) {
     AddressCode rest;
     if (spared_port != 0) {
@@ -75,7 +75,8 @@ class AddressCode {
     rest.answer(false);
     for (std::size_t index = 4; index-- > first;) {
       const MaskedWord word = word_at(network, index);
-      if (word.mask == 0 && index != 3) continue;  // of all addresses one is compared: the kernel takes no dead code
+      // For a network of all addresses one word is compared: the kernel refuses dead code.
+      if (word.mask == 0 && index != 3) continue;
       AddressCode compare;
       compare.add({.code = BPF_ALU | BPF_MOV | BPF_X, .dst_reg = kScratch, .src_reg = kWord[index]});
       compare.add({.code = BPF_ALU | BPF_AND | BPF_K, .dst_reg = kScratch, .imm = static_cast<__s32>(word.mask)});
@@ -112,13 +113,13 @@ class AddressCode {
 const std::vector<IpNetwork>& metadata_addresses() {
   static const std::vector<IpNetwork> known = [] {
     std::vector<IpNetwork> result;
-    for (const char* text : {"169.254.169.254",     // nearly all
+    for (const char* text : {"169.254.169.254",     // nearly all clouds
                              "fd00:ec2::254",       // EC2
                              "169.254.170.2",       // ECS
                              "169.254.170.23",      // EKS
                              "fd00:ec2::23",        // EKS
                              "fd20:ce::254",        // Google
-                             "168.63.129.16",       // Azure, beside the first
+                             "168.63.129.16",       // Azure, in addition to the first
                              "100.100.100.200",     // Alibaba
                              "fe80::a9fe:a9fe",     // OpenStack
                              "fd00:c1::a9fe:a9fe"}  // Oracle

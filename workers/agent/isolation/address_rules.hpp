@@ -1,5 +1,5 @@
-// Which addresses a job's programs may not reach, as instructions for the kernel's own checks of connect() and
-// sendto() in a control group. Pure; address_filter.hpp gives them to the kernel.
+// The addresses that a job's programs must not reach, as instructions for the kernel's checks of connect() and sendto()
+// in a control group. Pure; address_filter.hpp loads them into the kernel.
 #pragma once
 
 #include <linux/bpf.h>
@@ -11,19 +11,20 @@
 namespace tidepool::agent {
 
 struct AddressRules {
-  bool metadata = true;           // deny what metadata_addresses() has, on every port but that of DNS
-  std::vector<IpNetwork> denied;  // on every port; with 127.0.0.1 or ::1 also 0.0.0.0 and ::, which lead there
+  bool metadata = true;           // deny metadata_addresses(), on every port except the DNS port
+  std::vector<IpNetwork> denied;  // on every port; 127.0.0.1 or ::1 also denies 0.0.0.0 and ::, which lead there
 };
 
-// Where clouds give out a machine's credentials. Some of these addresses are also the resolver of the machine's names.
+// Addresses at which clouds give out a machine's credentials. Some of them are also the machine's DNS resolver.
 [[nodiscard]] const std::vector<IpNetwork>& metadata_addresses();
 
 using BpfCode = std::vector<bpf_insn>;
 
-// Of a struct bpf_sock_addr with an IPv4 or an IPv6 address; 0: denied, 1: allowed.
+// Checks a struct bpf_sock_addr with an IPv4 or an IPv6 address; result 0: denied, 1: allowed.
 [[nodiscard]] BpfCode ipv4_check(const AddressRules& rules);
 [[nodiscard]] BpfCode ipv6_check(const AddressRules& rules);
-// Of a struct bpf_sock that is made: protocols whose connections the other checks do not see (SCTP) are denied.
+// Checks a struct bpf_sock when the socket is created: denies protocols whose connections the other checks do not see
+// (SCTP).
 [[nodiscard]] BpfCode socket_check();
 
 }  // namespace tidepool::agent

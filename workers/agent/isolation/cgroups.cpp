@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kControllers[] = {"memory", "pids", "cpu", "cpuset"};
-constexpr const char* kAddresses = "addresses";  // no controller: any group of version 2 takes the filter
-constexpr int kRoundsMost = 100;  // in which processes of a worker are looked for that have just been started
+constexpr const char* kAddresses = "addresses";  // not a controller: any group of version 2 accepts the filter
+constexpr int kRoundsMost = 100;                 // of searching for processes that a worker has started meanwhile
 
 Status put(const fs::path& file, const std::string& text) {
   const UniqueFd opened(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -53,7 +53,7 @@ std::string list_of(const std::vector<int>& cpus) {
   return list;
 }
 
-// A new cpuset of version 1 has neither CPUs nor memory and takes no process.
+// A new cpuset of version 1 has neither CPUs nor memory and accepts no process.
 bool inherit_cpuset(const fs::path& group) {
   for (const char* what : {"cpuset.cpus", "cpuset.mems"}) {
     const auto parents = read_whole_file(group.parent_path() / what);
@@ -62,13 +62,13 @@ bool inherit_cpuset(const fs::path& group) {
   return true;
 }
 
-// Has all processes of the one group enter the other, too, those that they start meanwhile included.
+// Moves all processes of one group into the other, including those started meanwhile.
 Status bring_all(const fs::path& from, const fs::path& to) {
   for (int round = 0; round < kRoundsMost; ++round) {
     std::set<std::string> outside = words_of(from / "cgroup.procs");
     for (const std::string& pid : words_of(to / "cgroup.procs")) outside.erase(pid);
     if (outside.empty()) return ok_status();
-    // One that cannot enter has ended, or is found again in the next round.
+    // A process that cannot enter has ended, or is found again in the next round.
     for (const std::string& pid : outside) static_cast<void>(put(to / "cgroup.procs", pid));
   }
   return io_error("its processes cannot all enter the control group " + to.string());
@@ -90,7 +90,7 @@ void Cgroups::look_at_unified(const fs::path& root, const std::string& name) {
   if (!make_group(ours)) return;
   for (const char* controller : kControllers) {
     const std::string wanted = "+" + std::string(controller);
-    // Fails where the daemon of a container holds the controllers back.
+    // Fails if a container's daemon does not delegate the controllers.
     static_cast<void>(put(root / "cgroup.subtree_control", wanted));
     static_cast<void>(put(ours / "cgroup.subtree_control", wanted));
   }
@@ -164,7 +164,7 @@ Status Cgroups::bound(const Tree& tree, const fs::path& group, const GroupBounds
   const std::string bytes = std::to_string(*bounds.memory_bytes);
   if (!tree.unified) {
     TP_TRY(put(group / "memory.limit_in_bytes", bytes));
-    // Not there where the kernel does not account for swap.
+    // Missing if the kernel does not account for swap.
     static_cast<void>(put(group / "memory.memsw.limit_in_bytes", bytes));
     return ok_status();
   }

@@ -1,7 +1,7 @@
-// One control group a worker: the bounds of its memory, its processes and its CPUs, and the addresses that it may not
-// reach, with whatever this host has. In version 2 it is one tree, in version 1 one for each controller; a host may
-// have both. A group is made with its bounds before the worker enters it, and can be removed only when no process is
-// left in it: that is the proof of its end.
+// One control group per worker: it bounds the worker's memory, processes and CPUs and denies it addresses, as far as
+// this host supports each. Version 2 has one tree, version 1 one per controller; a host may have both. A group is
+// created with its bounds before the worker enters it, and can be removed only when no process is left in it: its
+// removal proves the worker's end.
 #pragma once
 
 #include <cstdint>
@@ -24,36 +24,36 @@ struct GroupBounds {
 
 class Cgroups {
  public:
-  // Looks below `root` (/sys/fs/cgroup) for controllers in which groups can be made; `name` tells agents apart.
+  // Searches `root` (/sys/fs/cgroup) for controllers in which groups can be created; `name` distinguishes agents.
   Cgroups(const std::filesystem::path& root, const std::string& name);
   Cgroups(Cgroups&&) = default;
   Cgroups& operator=(Cgroups&&) = delete;
-  // Takes this agent's own groups away unless a worker goes on in them.
+  // Removes this agent's own groups, unless a worker still runs in them.
   ~Cgroups();
 
   [[nodiscard]] bool bounds_memory() const { return !tree_of("memory").empty(); }
   [[nodiscard]] bool bounds_processes() const { return !tree_of("pids").empty(); }
   [[nodiscard]] bool bounds_cpus() const { return !tree_of("cpuset").empty() && !tree_of("cpu").empty(); }
 
-  // Groups that are made from now on are under the filter. Looks below `root`, and in root/unified, where hosts have
-  // version 2 beside version 1. The error says why this host's groups take none.
+  // Applies the filter to groups that are created later. Searches `root`, and root/unified on hosts that have version 2
+  // in addition to version 1. The error says why this host's groups do not support it.
   [[nodiscard]] Status deny_addresses(const std::filesystem::path& root, const std::string& name, AddressFilter filter);
 
-  // The group of a worker that lives comes under the filter, too, in the place of one that it has had; where it has
-  // none of version 2, it gets one. The error says why it does not.
+  // Also applies the filter to the group of a living worker, replacing an earlier filter; if the worker has no group of
+  // version 2, it gets one. The error says why this failed.
   [[nodiscard]] Status deny_addresses_to(WorkerId worker) const;
 
-  // The cgroup.procs files that the worker must enter.
+  // Creates the groups; returns the cgroup.procs files that the worker must enter.
   [[nodiscard]] Result<std::vector<std::string>> make(WorkerId worker, const GroupBounds& bounds) const;
-  // How often the kernel has ended a process of it for its memory.
+  // How often the kernel killed a process of the worker because of its memory.
   [[nodiscard]] std::int64_t memory_kills(WorkerId worker) const;
-  // False while a process is left in one of its groups; what is left is ended.
+  // Returns false while a process is left in one of the worker's groups; such processes are killed.
   [[nodiscard]] bool remove(WorkerId worker) const;
 
  private:
   struct Tree {
     std::string controller;
-    std::filesystem::path folder;  // this agent's own group in it
+    std::filesystem::path folder;  // this agent's own group in the tree
     bool unified = false;
   };
   void look_at_unified(const std::filesystem::path& root, const std::string& name);

@@ -1,6 +1,6 @@
-// tidepool-confine: the first process of a worker's pid namespace. It makes the program's view, starts the program as
-// the job's user, waits for it and ends with its outcome; with it ends every process of the worker, wherever it went.
-// Exit code: the program's; 128 + N when signal N ended it; 125 when it could not be started.
+// tidepool-confine: the first process of a worker's pid namespace. It creates the program's view, starts the program as
+// the job's user, waits for it and ends with its outcome. When it ends, the kernel ends every process of the worker.
+// Exit code: the program's; 128 + N if signal N ended it; 125 if it could not be started.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::error_code error;
   if (!plan.make_folder.empty()) std::filesystem::create_directories(plan.make_folder, error);
   if (error) fail(StartStep::kSetup, "make the checkpoint folder " + plan.make_folder, error.value());
-  // Last, because what comes before may need calls that it denies.
+  // Last, because the earlier steps may need calls that the filter denies.
   if (!plan.syscall_filter.empty() && !enter_syscall_filter(plan.syscall_filter)) {
     fail(StartStep::kSetup, "enter the system call filter", errno);
   }
@@ -80,7 +80,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   fail(StartStep::kProgram, "", errno);
 }
 
-// Orphans of the namespace become children of this process and are reaped on the way.
+// Orphans of the namespace become children of this process and are reaped here too.
 int outcome_of(pid_t program) {
   for (;;) {
     int status = 0;

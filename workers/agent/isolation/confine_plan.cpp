@@ -17,7 +17,7 @@ std::optional<std::int64_t> bound_of(const json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<std::int64_t>());
 }
 
-// Programs, paths and environment are bytes, which JSON's texts need not be.
+// Programs, paths and environment are bytes, which need not be valid JSON text.
 json bytes(const std::string& text) {
   return json::binary({text.begin(), text.end()});
 }
@@ -45,7 +45,7 @@ SyscallFilter filter_of_bytes(const json& value) {
   return filter;
 }
 
-// An agent of an earlier version, which goes on while programs beside it are built anew, gives none.
+// An agent of an earlier version, which keeps running while the programs next to it are rebuilt, sends none.
 SyscallFilter filter_in(const json& document) {
   const auto found = document.find("syscall_filter");
   return found == document.end() ? SyscallFilter() : filter_of_bytes(*found);

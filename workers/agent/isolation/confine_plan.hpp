@@ -1,4 +1,4 @@
-// What tidepool-confine is told by the agent, on a descriptor of its own (system/start_failure.hpp), as CBOR.
+// What the agent passes to tidepool-confine, as CBOR on a descriptor of its own (system/start_failure.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace tidepool::agent {
 
-// Where a confined program finds what is its own, whatever the host's paths are.
+// Where a confined program finds its own files, whatever the host's paths are.
 namespace view {
 inline constexpr const char* kRoot = "/run/tidepool";
 inline constexpr const char* kSocketFolder = "/run/tidepool/agent";
@@ -21,7 +21,7 @@ inline constexpr const char* kSocket = "/run/tidepool/agent/w.sock";
 inline constexpr const char* kJobFile = "/run/tidepool/job.json";
 inline constexpr const char* kStates = "/run/tidepool/states";
 inline constexpr const char* kTmp = "/tmp";
-inline constexpr const char* kUser = "tidepool-job";  // what the job's uid and gid are called there
+inline constexpr const char* kUser = "tidepool-job";  // name of the job's uid and gid in the view
 }  // namespace view
 
 struct ConfinePlan {
@@ -30,21 +30,21 @@ struct ConfinePlan {
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   std::string workdir;      // empty = /tmp of the job
-  std::string make_folder;  // made by the program's own user before it starts; empty = none
+  std::string make_folder;  // created by the program's own user before the program starts; empty = none
   uid_t uid = 0;            // also the only group
   SyscallFilter syscall_filter;
 
-  // On the host, each a folder or file that the agent has prepared.
+  // Paths on the host; each is a folder or file that the agent has prepared.
   std::string socket_folder;
   std::string job_file;
   std::string states;  // empty = the job names a folder of its own
   std::string tmp;
   std::string shared_memory;
-  std::vector<std::string> hidden;            // an empty folder or file in their place
-  std::vector<std::string> devices;           // besides null, zero, full, random, urandom, tty and terminals
+  std::vector<std::string> hidden;            // replaced by an empty folder or file
+  std::vector<std::string> devices;           // in addition to null, zero, full, random, urandom, tty and terminals
   std::vector<std::string> groups;            // the cgroup.procs files to enter
-  std::optional<std::int64_t> processes_max;  // by rlimit, where no cgroup bounds them
-  std::optional<std::int64_t> data_max;       // likewise, bytes of each process
+  std::optional<std::int64_t> processes_max;  // by rlimit, if no cgroup bounds them
+  std::optional<std::int64_t> data_max;       // by rlimit, if no cgroup bounds it; bytes of each process
 };
 
 [[nodiscard]] std::string to_text(const ConfinePlan& plan);

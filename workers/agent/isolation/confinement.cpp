@@ -28,7 +28,7 @@ constexpr const char* kClaims = "/run/tidepool/uids";
 constexpr const char* kGone = ".gone-";
 constexpr const char* kGroupsRoot = "/sys/fs/cgroup";
 
-// Whether this process may make what a confined worker needs; the child only tries it.
+// Whether this process may create the namespaces of a confined worker; only a child process tries it.
 bool can_make_namespaces() {
   const auto child = static_cast<pid_t>(
       ::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD, nullptr, nullptr, nullptr, 0));
@@ -60,7 +60,7 @@ std::int64_t memory_of_host() {
   return pages * ::sysconf(_SC_PAGESIZE);
 }
 
-// What a job that ran unconfined has left is root's. Nothing else in its folder is given away.
+// Files of a job that ran unconfined belong to root. Nothing else in its folder changes its owner.
 Status give_old_files(const fs::path& folder, uid_t from, uid_t uid) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -71,7 +71,7 @@ Status give_old_files(const fs::path& folder, uid_t from, uid_t uid) {
   return ok_status();
 }
 
-// What an agent before this one had put aside.
+// Removes what an earlier agent had put aside.
 void remove_gone(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> gone;
@@ -141,7 +141,7 @@ Status Confinement::deny_addresses() {
   return groups_->deny_addresses(kGroupsRoot, key_, *std::move(filter));
 }
 
-// What was asked for by name is kept or refused; what is so by default is told as missing.
+// What the options request by name is enforced or refused; what is only a default is reported as missing.
 Status Confinement::start_addresses() {
   using Metadata = IsolationOptions::Metadata;
   const bool metadata = options_.metadata != Metadata::kAllow;
@@ -197,7 +197,7 @@ std::optional<std::int64_t> Confinement::memory_bound(const Worker& worker) cons
   return share > 0 ? std::optional(share * worker.slots) : std::nullopt;
 }
 
-// Below a folder that only root may change, so no job can have put a link in its place.
+// In a folder that only root may change, so no job can have replaced it by a link.
 Result<fs::path> Confinement::own_folder(const fs::path& path, uid_t uid) const {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno_error("create the folder " + path.string());
   const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -224,7 +224,7 @@ Result<uid_t> Confinement::confine(const Worker& worker, ChildSpec& spec) const 
   const auto memory = own_folder(memory_of(worker.job), *uid);
   if (!memory) return memory.error();
   if (::chmod(worker.job_file.c_str(), 0444) != 0) return errno_error("show " + worker.job_file.string());
-  // So that it can open /dev/stdout.
+  // So that the worker can open /dev/stdout.
   if (::fchown(worker.log, *uid, *uid) != 0) return errno_error("give a worker its log");
   ConfinePlan plan{.program = spec.program,
                    .places = spec.places,

@@ -1,7 +1,7 @@
-// Keeps the programs of jobs from each other and from the agent: finds out what this host can give, prepares what a
-// worker needs on the host before it starts, and takes it away when it has ended. With root a worker has its job's own
-// user, a view of its own, bounds, and addresses that it may not reach; else it runs as the agent's user. Both are
-// under a system call filter where the kernel takes one. What of this there is not, the node tells.
+// Isolates the programs of jobs from each other and from the agent: determines what this host supports, prepares what a
+// worker needs on the host before it starts, and removes it after the worker has ended. With root a worker has its
+// job's own user, a view of its own, bounds, and denied addresses; otherwise it runs as the agent's user. Both run
+// under a system call filter if the kernel supports it. The node reports which of these parts are missing.
 #pragma once
 
 #include <cstdint>
@@ -27,42 +27,44 @@ struct IsolationOptions {
   enum class Mode { kAuto, kRequired, kNone };
   Mode mode = Mode::kAuto;
   UidRange uids;
-  std::optional<std::int64_t> memory_per_slot;  // bytes; 0 = unbounded; none = an equal share of nine tenths
+  std::optional<std::int64_t> memory_per_slot;  // bytes; 0 = unlimited; none = an equal share of nine tenths
   std::int64_t processes_per_worker = 4'096;
   bool filter_calls = true;
-  enum class Metadata { kAuto, kDeny, kAllow };  // kAuto: denied where this host can; kDeny: else it does not start
+  // kAuto: denied if this host can; kDeny: the agent does not start otherwise.
+  enum class Metadata { kAuto, kDeny, kAllow };
   Metadata metadata = Metadata::kAuto;
-  std::vector<IpNetwork> denied;  // networks that jobs may not reach, besides; never without them
+  // Further networks that jobs must not reach; the agent does not start if it cannot deny them.
+  std::vector<IpNetwork> denied;
 };
 
-// Where it works, and what it is not to show to jobs.
+// Where the confinement works, and which paths it must hide from jobs.
 struct IsolationPlace {
   std::filesystem::path state_dir;
   std::filesystem::path confiner;  // tidepool-confine
   std::vector<std::filesystem::path> hidden;
   std::filesystem::path memory_folder;  // on a tmpfs, for /dev/shm of jobs; empty = on disk
   int slots = 1;                        // of the host, among which its memory is divided
-  bool devices_known = true;            // which device file is which GPU's
+  bool devices_known = true;            // it is known which device file belongs to which GPU
 };
 
 class Confinement {
  public:
-  // Fails only where isolation is required, or a folder cannot be made, or jobs would not see the agent's programs;
-  // says in the log why there is none.
+  // Fails only if isolation is required, if a folder cannot be created, or if jobs would not see the agent's programs.
+  // If there is no isolation otherwise, the reason is logged.
   [[nodiscard]] static Result<Confinement> open(const IsolationOptions& options, IsolationPlace place);
 
   // Whether workers have users and views of their own.
   [[nodiscard]] bool on() const { return why_none_.empty(); }
-  // Of api::kIsolationParts, in their order.
+  // The parts in effect: a subset of api::kIsolationParts, in the same order.
   [[nodiscard]] const std::vector<std::string>& kept() const { return kept_; }
-  // Bytes that a slot's share of the memory is, by the options, whether or not this host can bound it; 0: no share.
+  // A slot's share of the memory in bytes, by the options, whether or not this host can enforce it; 0: no share.
   [[nodiscard]] std::int64_t memory_per_slot() const;
-  // Why there is none; empty where there is.
+  // Why there is no isolation; empty if there is.
   [[nodiscard]] const std::string& why_none() const { return why_none_; }
-  // Of every program of a job, whether or not on(); empty where there is none, for the reason beside it.
+  // The filter of every program of a job, whether or not on(); empty if there is none, for the reason why_no_filter().
   [[nodiscard]] const SyscallFilter& syscall_filter() const { return syscall_filter_; }
   [[nodiscard]] const std::string& why_no_filter() const { return why_no_filter_; }
-  // Why isolated jobs can reach the cloud's metadata; empty where they cannot, and where that is allowed.
+  // Why isolated jobs can reach the cloud's metadata; empty if they cannot, or if that is allowed.
   [[nodiscard]] const std::string& why_metadata() const { return why_metadata_; }
 
   struct Worker {
@@ -70,18 +72,18 @@ class Confinement {
     JobId job;
     std::string cluster;
     int slots = 1;
-    std::optional<std::int64_t> memory;  // bytes that bound it, as its job asks; none: the share of its slots
-    std::vector<int> cpus;               // that it has to itself
+    std::optional<std::int64_t> memory;  // limit in bytes that its job requests; none: the share of its slots
+    std::vector<int> cpus;               // that it has exclusively
     std::vector<std::string> devices;    // files of its own GPUs
     std::filesystem::path job_file;
     std::filesystem::path states;           // the agent's own folder for the job's states
-    std::optional<std::string> own_folder;  // that the job names for its states, in the place of that one
+    std::optional<std::string> own_folder;  // the folder that the job names for its states, used instead of `states`
     int log = -1;
   };
-  // Makes its user, folders and groups, and turns what is to be started into its confined form. Only when on().
+  // Creates the worker's user, folders and groups, and converts `spec` to its confined form. Only when on().
   [[nodiscard]] Result<uid_t> confine(const Worker& worker, ChildSpec& spec) const;
 
-  // What is denied here is denied to a worker of an agent before this one, too. The error says why it cannot be.
+  // Also applies the denied addresses to a worker of an earlier agent. The error says why that is impossible.
   [[nodiscard]] Status deny_addresses_to(WorkerId worker) const {
     return groups_ ? groups_->deny_addresses_to(worker) : ok_status();
   }
@@ -89,9 +91,10 @@ class Confinement {
   // The job's /tmp, on the host. Only when on().
   [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
 
-  // Nothing while a process of the worker may live; else how often the kernel ended one for its memory.
+  // Nothing while a process of the worker may be alive; else how often the kernel killed one because of its memory.
   [[nodiscard]] std::optional<std::int64_t> left(WorkerId worker) const;
-  // No worker of the job is left here: its /tmp and its memory files are put aside, for the caller to remove.
+  // Call when no worker of the job is left here: its /tmp and its memory files are put aside, and the caller removes
+  // them.
   [[nodiscard]] std::vector<std::filesystem::path> job_left(JobId job) const;
 
  private:
@@ -106,7 +109,7 @@ class Confinement {
 
   IsolationOptions options_;
   IsolationPlace place_;
-  std::string key_;  // tells agents of one machine apart
+  std::string key_;  // distinguishes the agents of one machine
   std::optional<Cgroups> groups_;
   std::vector<std::string> kept_;
   std::string why_none_;

@@ -20,7 +20,7 @@
 namespace tidepool::agent {
 namespace {
 
-// The kernel looks at the lower half of such an argument only, and so must the filter.
+// The kernel reads only the lower half of such an argument, so the filter must do the same.
 constexpr scmp_arg_cmp is_int(unsigned argument, std::uint32_t value) {
   return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = 0xffff'ffff, .datum_b = value};
 }
@@ -54,7 +54,7 @@ class Rules {
   int failed_ = 0;
 };
 
-// libseccomp of Debian 12 writes its instructions to files only.
+// The libseccomp of Debian 12 can write its instructions only to files.
 Result<SyscallFilter> Rules::instructions() {
   const UniqueFd file(::memfd_create("syscall filter", MFD_CLOEXEC));
   if (!file) return errno_error("create a file in memory");
@@ -69,7 +69,8 @@ Result<SyscallFilter> Rules::instructions() {
   return filter;
 }
 
-// A user namespace gives every capability within it, and with them most of the kernel's code that only root reaches.
+// A user namespace gives every capability within it, and so access to most kernel code that otherwise only root can
+// reach.
 void deny_namespaces(Rules& rules) {
   constexpr std::uint32_t kFlags[] = {CLONE_NEWNS,  CLONE_NEWUTS, CLONE_NEWIPC,   CLONE_NEWUSER,
                                       CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP};
@@ -79,7 +80,7 @@ void deny_namespaces(Rules& rules) {
   }
   rules.deny_if(EPERM, SCMP_SYS(unshare), has_flag(0, CLONE_NEWTIME));
   rules.deny(EPERM, {SCMP_SYS(setns)});
-  // Its flags are in memory, which no filter reads. C libraries use clone where it is missing.
+  // Its flags are in memory, which a filter cannot read. C libraries use clone if it is missing.
   rules.deny(ENOSYS, {SCMP_SYS(clone3)});
 }
 
@@ -87,11 +88,11 @@ void deny_mounts(Rules& rules) {
   rules.deny(EPERM, {SCMP_SYS(mount), SCMP_SYS(umount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot),
                      SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount),
                      SCMP_SYS(fspick), SCMP_SYS(mount_setattr)});
-  // Opens a file by its number, past every folder and mount.
+  // Opens a file by its number, bypassing every folder and mount.
   rules.deny(EPERM, {SCMP_SYS(open_by_handle_at)});
 }
 
-// The machine's own: kernel, modules, swap, ports, quotas, log, clock and name.
+// Calls that affect the machine: kernel, modules, swap, ports, quotas, log, clock and name.
 void deny_machine(Rules& rules) {
   rules.deny(EPERM,
              {SCMP_SYS(kexec_load),      SCMP_SYS(kexec_file_load), SCMP_SYS(reboot),        SCMP_SYS(init_module),
@@ -103,25 +104,25 @@ void deny_machine(Rules& rules) {
                      SCMP_SYS(setdomainname)});
 }
 
-// Large parts of the kernel that any user reaches, and whose faults have let users become root.
+// Large parts of the kernel that any user can reach, and whose faults have let users become root.
 void deny_kernel_programs(Rules& rules) {
   rules.deny(EPERM, {SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(lookup_dcookie)});
-  // Keys know no namespace: those of one job would be found by others of the same user.
+  // Keys are not separated by namespaces: other jobs of the same user would find them.
   rules.deny(EPERM, {SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(keyctl)});
-  // Programs that can use it do without where it is missing.
+  // Programs that can use io_uring work without it if it is missing.
   rules.deny(ENOSYS, {SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)});
 }
 
-// Both put text into a terminal, as if its user had typed it.
+// Both insert text into a terminal as if its user had typed it.
 void deny_typing(Rules& rules) {
   rules.deny_if(EPERM, SCMP_SYS(ioctl), is_int(1, TIOCSTI));
   rules.deny_if(EPERM, SCMP_SYS(ioctl), is_int(1, TIOCLINUX));
 }
 
-// By the first socket of a family the kernel loads its module. Training needs Unix, IP and netlink sockets (interfaces
-// are found by the latter); RDMA uses device files.
+// The first socket of a family makes the kernel load its module. Training needs Unix, IP and netlink sockets (the
+// latter to find interfaces); RDMA uses device files.
 void deny_socket_families(Rules& rules) {
-  constexpr std::uint32_t kFamilies = 64;  // more than the kernel has
+  constexpr std::uint32_t kFamilies = 64;  // more families than the kernel has
   for (std::uint32_t family = 0; family < kFamilies; ++family) {
     if (family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_NETLINK) continue;
     for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
@@ -134,7 +135,7 @@ void deny_socket_families(Rules& rules) {
 
 Result<SyscallFilter> make_syscall_filter() {
   Rules rules;
-  // Calls in the manner of another architecture (32 bits, x32) would pass by the rules.
+  // Calls by the convention of another architecture (32 bits, x32) would bypass the rules.
   rules.set(SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
   rules.set(SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, so that each call costs a few comparisons
   deny_namespaces(rules);

@@ -1,6 +1,6 @@
-// The system calls that a job's program may not make: those that change the machine or the kernel, and those by whose
-// faults programs have taken over kernels and that no training program needs. A deny list: calls that newer kernels
-// add stay allowed. docs/security.md names what is denied.
+// The system calls that a job's program must not make: calls that change the machine or the kernel, and calls that no
+// training program needs and whose faults programs have used to take over kernels. A deny list: calls that newer
+// kernels add stay allowed. docs/security.md lists the denied calls.
 #pragma once
 
 #include "base/result.hpp"

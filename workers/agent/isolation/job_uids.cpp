@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr uid_t kLowest = 1'000;
 constexpr uid_t kHighest = 4'000'000'000;
 
-// By its status: the owner of its folder in /proc is root where it has made itself unreadable.
+// Uses the process's status: its folder in /proc belongs to root if it has made itself unreadable.
 bool has_user(const std::string& status, uid_t uid) {
   const std::size_t line = status.find("\nUid:");
   if (line == std::string::npos) return false;

@@ -19,7 +19,7 @@ Error refused(const std::string& attempt) {
   return io_error(attempt + ": " + std::generic_category().message(error));
 }
 
-// Ends at the first number that the kernel does not know.
+// Stops at the first number that the kernel does not know.
 Status drop_bounding_set() {
   for (int capability = 0; capability < 64; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) continue;

@@ -1,5 +1,5 @@
-// Giving up root for good: the user and the only group of a job, no capability, none to be gained, and no group of the
-// agent's. Each step is checked, and looked at again at the end.
+// Dropping root permanently: the process gets the user and the only group of a job, no capability, no way to gain one,
+// and no group of the agent. Each step is checked, and all are verified again at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -9,13 +9,13 @@
 
 namespace tidepool::agent {
 
-// The program's process, before it becomes the program.
+// Called in the program's process, before it executes the program.
 [[nodiscard]] Status become_user(uid_t uid);
 
-// rlimits of the plan, and no core files.
+// Sets the rlimits of the plan and disables core files.
 [[nodiscard]] Status set_limits(const ConfinePlan& plan);
 
-// The process that stays beside the program: root by number, of which no job can read anything, and without
+// For the process that stays next to the program: root by number, so that no job can read anything of it, but without
 // capabilities.
 [[nodiscard]] Status drop_capabilities();
 

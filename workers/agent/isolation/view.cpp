@@ -38,7 +38,7 @@ Status show(const std::string& from, const std::string& at) {
   return failed_to("show " + from + " at " + at);
 }
 
-// A bind takes its flags in a second call only.
+// A bind mount accepts its flags only in a second call.
 Status limit(const std::string& at, unsigned long flags) {
   if (::mount(nullptr, at.c_str(), nullptr, MS_REMOUNT | MS_BIND | flags, nullptr) == 0) return ok_status();
   return failed_to("limit " + at);
@@ -73,7 +73,7 @@ Status show_own_part(const ConfinePlan& plan) {
   return show_folder(plan.shared_memory, kMemoryStage);
 }
 
-// A list of the host's users or groups, with one line more.
+// Shows the host's list of users or groups with one line added.
 Status show_list(const std::string& list, const std::string& line) {
   std::ifstream host(list, std::ios::binary);
   if (!host) return ok_status();
@@ -82,12 +82,12 @@ Status show_list(const std::string& list, const std::string& line) {
   const std::string own = std::string(view::kRoot) + "/" + fs::path(list).filename().string();
   std::ofstream(own, std::ios::binary) << text << line << '\n' << std::flush;
   if (fs::file_size(own) != text.size() + line.size() + 1) return failed_to("write " + own);
-  if (::chmod(own.c_str(), 0644) != 0) return failed_to("show " + own);  // whatever the agent's umask is
+  if (::chmod(own.c_str(), 0644) != 0) return failed_to("show " + own);  // independent of the agent's umask
   TP_TRY(show(own, list));
   return limit(list, kPlain | MS_RDONLY);
 }
 
-// Programs ask for the name of their user and fail without one, as PyTorch does.
+// Programs such as PyTorch look up the name of their user and fail without one.
 Status name_user(uid_t uid) {
   const std::string user = view::kUser;
   const std::string number = std::to_string(uid);
@@ -109,7 +109,7 @@ Status show_device(const std::string& device) {
   return show(device, at);
 }
 
-// Nodes of its own could not be made by the program, nor by what it starts: that needs a capability.
+// The program and its children cannot create device nodes of their own: that needs a capability.
 Status make_devices(const ConfinePlan& plan) {
   TP_TRY(make_folder(kDevStage));
   TP_TRY(mount_at("tmpfs", kDevStage, MS_NOSUID | MS_NOEXEC, "mode=0755,size=1m"));
@@ -148,7 +148,7 @@ Status show_tmp() {
   return ok_status();
 }
 
-// What is gone already, such as below /tmp, needs no hiding.
+// A path that no longer exists in the view, such as below /tmp, needs no hiding.
 Status hide(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return ok_status();
@@ -161,7 +161,7 @@ Status hide(const std::string& path) {
 Status make_view(const ConfinePlan& plan) {
   if (::chdir("/") != 0) return failed_to("go to /");
   if (::unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0) return failed_to("take namespaces of its own");
-  // What the host mounts later is seen, what is mounted here stays here.
+  // Later mounts of the host become visible here; mounts made here stay here.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed_to("part from the host's mounts");
   TP_TRY(show_own_part(plan));
   TP_TRY(name_user(plan.uid));

@@ -1,6 +1,6 @@
 // What a confined program sees of the machine: its own /proc, /tmp, /dev and memory files, its own part of the agent's
-// folders at fixed places, a name for its user, and nothing in the place of what is hidden. Called by the first process
-// of a pid namespace, as root, before the program's user is taken.
+// folders at fixed paths, a name for its user, and nothing in place of hidden paths. The first process of a pid
+// namespace calls this as root, before it switches to the program's user.
 #pragma once
 
 #include "base/result.hpp"
@@ -8,7 +8,7 @@
 
 namespace tidepool::agent {
 
-// Takes a mount and an ipc namespace of its own and makes the view in it. The error says what could not be done.
+// Enters new mount and ipc namespaces and creates the view there. The error says which step failed.
 [[nodiscard]] Status make_view(const ConfinePlan& plan);
 
 }  // namespace tidepool::agent

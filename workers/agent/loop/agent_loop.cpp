@@ -224,7 +224,7 @@ void Loop::run() {
   io_.run();
 }
 
-// Facts that arise while actions are carried out wait their turn, so that actions keep their order.
+// Facts that arise while actions are carried out are queued, so that actions keep their order.
 void Loop::feed(Fact fact) {
   facts_.push_back(std::move(fact));
   if (std::exchange(feeding_, true)) return;
@@ -277,7 +277,7 @@ void Loop::on_process_end(const ProcessEnd& end) {
   fact.nothing_started = end.agent_failed;
   fact.detail = end.known ? logs_.last_output(end.worker) : "exited while adopted; exit code unknown";
   if (!end.detail.empty()) fact.detail = end.detail;
-  // What it said before it ended comes first: `finished` before its exit.
+  // Its last messages come first: `finished` before its exit.
   socket_.when_drained(end.worker, [this, fact] { rooms_.close(fact.worker, end_of(fact)); });
 }
 
@@ -317,7 +317,7 @@ void Loop::tell_start(const api::StartWorker& order, const Status& status) {
   }
   job_has_left(order.worker);
   const ProcessEnd end = not_started(order.worker, status.error());
-  if (end.agent_failed) lengths_.forget(order.worker);  // else it may wait for its next program
+  if (end.agent_failed) lengths_.forget(order.worker);  // otherwise it may wait for its next program
   feed(WorkerEnded{
       .worker = end.worker, .exit_code = end.exit_code, .detail = end.detail, .nothing_started = end.agent_failed});
 }
@@ -329,7 +329,7 @@ void Loop::carry_out(const OfferProgramAddress& action) {
   feed(WorkerSaid{worker, api::AddressMessage{action.what.generation, action.what.rank, *blob}});
 }
 
-// A state that the job's last worker here has parked is moved to disk.
+// Moves a state to disk that the job's last worker here has parked.
 void Loop::job_has_left(WorkerId worker) {
   rooms_.release(worker);
   const auto left = jobs_.leave(worker);
@@ -359,7 +359,7 @@ void Loop::tell_figures(const std::vector<DeviceFigures>& figures) {
   feed(DevicesProbed{std::move(report)});
 }
 
-// In a thread of its own, since the probe is waited for; its figures come back through the loop.
+// In a thread of its own, because the loop must not wait for the probe; its figures return through the loop.
 void Loop::carry_out(const ProbeDevices&) {
   if (options_.probe == AgentOptions::Probe::kNever) return;
   prober_ = std::jthread([this](const std::stop_token& stop) {
@@ -391,7 +391,7 @@ void Loop::carry_out(const RecordCluster& action) {
 void Loop::carry_out(const Quit& action) {
   if (std::exchange(ending_, true)) return;
   spdlog::info("agent ends: {}", action.why);
-  // The last reports get a moment to leave; what does not is reported by the next agent.
+  // The last reports get a moment to be sent; the next agent sends the rest.
   if (!daemon_.finish()) {
     io_.stop();
     return;
@@ -400,7 +400,7 @@ void Loop::carry_out(const Quit& action) {
   farewell_.async_wait([this](error_code) { io_.stop(); });
 }
 
-// Those who read the job's log wrote that line; the agent's own log they may not see.
+// Also into the job's log: the people who read it wrote that line, and cannot read the agent's log.
 void Loop::on_bad_line(WorkerId worker, const std::string& of, const std::string& sentence) {
   if (troubles_.warn("the " + of + " of " + worker.text(), sentence)) logs_.note(worker, sentence);
 }

@@ -1,5 +1,5 @@
-// The agent's one thread: brings facts from the link, the workers and the kernel to AgentState and
-// carries its actions out, in order.
+// The agent's single thread: passes facts from the link, the workers and the kernel to AgentState and carries out its
+// actions in order.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ namespace tidepool::agent {
 
 class AgentLoop {
  public:
-  // Measures this node's devices; takes a tenth of a second or some, and is called in a thread of its own. Without
-  // figures once it is told to stop.
+  // Measures this node's devices in tenths of a second; called in a thread of its own. Returns no figures once it is
+  // asked to stop.
   using Measure = std::function<std::vector<DeviceFigures>(const std::stop_token& stop)>;
   struct Senses {
     Measure measure;
@@ -29,28 +29,28 @@ class AgentLoop {
   };
   struct Node {
     NodeSlots slots;
-    Confinement confinement;  // of its jobs
+    Confinement confinement;  // of the node's jobs
   };
 
-  // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts
-  // their workers and opens the socket for them. What `senses` refer to outlives the loop.
+  // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts their workers
+  // and opens the socket for them. What `senses` refer to must outlive the loop.
   [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, Node node, Senses senses);
 
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
   virtual ~AgentLoop() = default;
 
-  // Whether workers of an earlier agent go on here.
+  // Whether workers of an earlier agent continue here.
   [[nodiscard]] virtual bool has_workers() const = 0;
 
-  // What the devices do, as measured before the node joins.
+  // The figures of the devices that were measured before the node joins.
   virtual void tell_figures(const std::vector<DeviceFigures>& figures) = 0;
 
-  // What the node's source of notices shows, on any thread: when the machine is taken back (on the steady clock), or
-  // none.
+  // The state of the node's source of notices: when the machine is reclaimed (on the steady clock), or none. Any
+  // thread.
   virtual void tell_notice(std::optional<Instant> at) = 0;
 
-  // Returns when the agent has been told to end, or has been idle for long enough.
+  // Returns when the agent was asked to end, or has been idle for the configured time.
   virtual void run() = 0;
 
  protected:

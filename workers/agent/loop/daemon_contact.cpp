@@ -57,7 +57,7 @@ void DaemonContact::on_message(api::DaemonToAgent message) {
 
 void DaemonContact::on_closed(const std::string& why) {
   renewal_.link_closed();
-  // Said once, not at every attempt.
+  // Logged once, not at every attempt.
   if (!finishing_ && std::exchange(last_loss_, why) != why) {
     spdlog::warn("no link to the daemon: {}; trying again", why);
   }

@@ -1,8 +1,8 @@
-// How this node stands with the daemon from one link to the next: the address from which it reaches it, the name and
-// token that it shows, the certificate that is renewed over the link, and what the log says of links that come and go.
+// This node's contact with the daemon across links: the node's address on the link, the name and token that it
+// presents, the certificate that is renewed over the link, and the log lines about links that open and close.
 //
-// A link counts as open only if workers of other nodes could connect to this node's address; of attempts that fail in
-// the same way the log has one line. When to connect and what to say is decided by AgentState.
+// A link counts as open only if workers of other nodes could connect to this node's address. Attempts that fail in the
+// same way produce one log line. AgentState decides when to connect and what to send.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -22,8 +22,8 @@ class DaemonContact {
  public:
   struct Handlers {
     std::function<void()> on_opened;
-    std::function<void(api::DaemonToAgent)> on_message;     // all but what is for the node's certificate
-    std::function<void(const std::string& why)> on_closed;  // once per open(), also when it could not connect
+    std::function<void(api::DaemonToAgent)> on_message;     // all messages except those for the node's certificate
+    std::function<void(const std::string& why)> on_closed;  // once per open(), also if it could not connect
   };
   DaemonContact(boost::asio::io_context& io, const AgentOptions& options, Handlers handlers);
 
@@ -32,9 +32,9 @@ class DaemonContact {
   void open() { link_.open(); }
   void close(const std::string& why) { link_.close(why); }
   void send(const api::AgentToDaemon& message) { link_.send(message); }
-  // Adds which node this is. Closes the link if the token cannot be read.
+  // Adds the node's identity. Closes the link if the token cannot be read.
   void say_hello(api::AgentHello hello);
-  // For good: sends what waits, then closes. False: there is no link.
+  // Ends the contact permanently: sends what is queued, then closes. False: there is no link.
   [[nodiscard]] bool finish();
 
  private:

@@ -38,14 +38,14 @@ void WorkerRecords::take(const RecordExit& action) {
 }
 
 void WorkerRecords::take(const RecordEnding& action) {
-  // Without the record, the next agent would tell the process to end once more, with a grace of its own.
+  // Without the record, the next agent would ask the process to end again, with a new grace time.
   if (const auto status = ledger_.record_ending(action.worker, action.kill_at); !status.ok()) {
     spdlog::error(status.error().message);
   }
 }
 
 void WorkerRecords::take(const RecordAck& action, const std::function<bool(WorkerId)>& lives) {
-  // Without the record, the next agent would report once more, and the daemon acknowledge once more.
+  // Without the record, the next agent would report again, and the daemon acknowledge again.
   if (const auto status = ledger_.record_ack(action.worker); !status.ok()) spdlog::error(status.error().message);
   if (const auto status = ledger_.compact_if_due(); !status.ok()) {
     spdlog::error("the ledger is not made smaller: {}", status.error().message);

@@ -26,7 +26,7 @@ WorkerStarts::Found WorkerStarts::adopt(WorkerId worker) {
     return {.restartable = adopt_running(*record), .ended = {}, .kill_at = node_.ledger.ending_of(*record)};
   }
   if (auto restartable = read_seat(node_.records.folder_of(worker))) {
-    // Its agent ended while no program of it lived, or the program has ended since.
+    // The earlier agent ended while no program of the worker was running, or the program has ended since.
     spdlog::info("{} of {} holds its slots; adopted without a program", worker.text(), restartable->order.job.text());
     if (restartable->started) offers_.adopt(worker, restartable->offer);
     return {.restartable = without_program(*std::move(restartable)), .ended = {}};
@@ -53,7 +53,7 @@ std::optional<RestartableWorker> WorkerStarts::adopt_running(const ProcessRecord
 }
 
 Status WorkerStarts::start_program(const SpawnProgram& action) {
-  // Else the next agent would not know its program.
+  // Otherwise the next agent would not know its program.
   TP_TRY(node_.records.make_up_for(action.order.worker, action.order.started_at.value_or(0)));
   const auto around =
       surroundings_of({.generation = action.what.generation, .rank = action.what.rank, .blobs = action.what.addresses});
@@ -82,7 +82,7 @@ Result<std::string> WorkerStarts::offer(const OfferProgramAddress& action) {
                        {.node = node_.options.node, .host = node_.address.host(), .slots = action.order.slots});
 }
 
-// The worker of the order is of its job from here on, and the job's folder in memory is its own.
+// Registers the worker with its job, and reserves the job's folder in memory.
 LaunchPlace WorkerStarts::place_of(const api::StartWorker& order) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);

@@ -1,8 +1,8 @@
-// How workers come to be on this node: started as the daemon orders, as a program of a generation (restart_files.hpp),
-// or found as an earlier agent has left them.
+// How workers get onto this node: started by order of the daemon, started as a program of a generation
+// (restart_files.hpp), or adopted from an earlier agent.
 //
-// A process runs only once the ledger has it, and a program of a generation only once its seat is written: so whatever
-// an agent has started, the one after it finds.
+// A process runs only after the ledger has recorded it, and a program of a generation only after its seat is written:
+// so the next agent finds everything that an agent has started.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ namespace tidepool::agent {
 
 class WorkerStarts {
  public:
-  // What a worker gets of its node, and what is told of its start. All of it outlives this.
+  // What a worker gets from its node, and what is notified of its start. All of it must outlive this object.
   struct Parts {
     const AgentOptions& options;
     const NodeSlots& slots;
@@ -52,26 +52,26 @@ class WorkerStarts {
     NoticeFiles& notices;
     LengthFiles& lengths;
     ProcessRunner& runner;
-    std::function<void()> before_start;  // the devices are the worker's from now on
+    std::function<void()> before_start;  // called before the devices become the worker's
   };
   explicit WorkerStarts(Parts parts);
 
-  // On an error the caller gives back what the worker has: rooms and jobs know it already.
+  // On an error the caller releases what the worker has: rooms and jobs already contain it.
   [[nodiscard]] Status start(const api::StartWorker& order);
   [[nodiscard]] Status start_program(const SpawnProgram& action);
 
-  // Where the program of that generation will be, for the others of it.
+  // The address of the worker's program in that generation, for the other ranks.
   [[nodiscard]] Result<std::string> offer(const OfferProgramAddress& action);
   void record(const RecordRestartable& action);
-  // Its end is confirmed, or it has never been.
+  // Call when the worker's end is confirmed, or when it never existed.
   void forget(WorkerId worker) { offers_.forget(worker); }
 
-  // What there is of a worker of an earlier agent.
+  // What was found of a worker of an earlier agent.
   struct Found {
-    std::optional<RestartableWorker> restartable;  // it is one, and goes on, with or without a program
-    std::string ended;                             // why nothing of it goes on; empty: it does
+    std::optional<RestartableWorker> restartable;  // set if it is restartable and continues, with or without a program
+    std::string ended;                             // why nothing of it continues; empty: it continues
     bool nothing_started = false;                  // with `ended`: no program of it has run
-    std::optional<Instant> kill_at{};              // its process has been told to end, and is ended by force then
+    std::optional<Instant> kill_at{};              // its process was asked to end, and will be killed then
   };
   [[nodiscard]] Found adopt(WorkerId worker);
 

@@ -31,7 +31,7 @@ bool is_own_machine(const asio::ip::address& address) {
   return address.to_v6().is_link_local() || address == asio::ip::make_address("fd00:ec2::254");
 }
 
-// Its value, of the header that is there; the name in lower case.
+// The value of a header, if present; `name` in lower case.
 std::optional<std::string> header_of(std::string_view head, std::string_view name) {
   std::string lower(head);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -42,7 +42,7 @@ std::optional<std::string> header_of(std::string_view head, std::string_view nam
   return lower.substr(begin, lower.find("\r\n", begin) - begin);
 }
 
-// Whole, by its Content-Length; without one a reply ends with the connection.
+// Whether the reply is complete by its Content-Length; without that header it ends with the connection.
 bool is_whole(const std::string& reply) {
   const auto head = reply.find("\r\n\r\n");
   if (head == std::string::npos) return false;
@@ -62,7 +62,7 @@ std::optional<MetadataReply> read_reply(const std::string& reply) {
   return result;
 }
 
-// Connects, asks and reads to the end. All in one run of its own, which the deadline ends.
+// Connects, sends the request and reads to the end, in a run of its own that the deadline ends.
 class Exchange {
  public:
   Exchange(const MetadataUrl& url, std::string request) : url_(url), request_(std::move(request)) {}

@@ -1,5 +1,5 @@
-// One GET from the metadata service of a cloud, which answers on a link-local address of the machine itself. Plain
-// HTTP: what is asked leaves the machine by no network, so no other address is taken.
+// One GET request to a cloud's metadata service, which answers on a link-local address of the machine itself. Plain
+// HTTP: the request does not leave the machine, so no other address is accepted.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 namespace tidepool::agent {
 
 struct MetadataUrl {
-  std::string host;  // an address; of IPv6 without brackets
+  std::string host;  // an address; IPv6 without brackets
   std::uint16_t port = 80;
   std::string path;
 };
@@ -25,8 +25,8 @@ struct MetadataReply {
   std::string body;
 };
 
-// With `Metadata-Flavor: Google`. Where that is answered with 401, a session token is asked for first, as AWS wants it
-// (PUT /latest/api/token). An error if there is no whole answer within the limit.
+// Sends `Metadata-Flavor: Google`. If the answer is 401, a session token is requested first, as AWS requires (PUT
+// /latest/api/token). An error if there is no complete answer within the limit.
 [[nodiscard]] Result<MetadataReply> get_metadata(const MetadataUrl& url, std::chrono::milliseconds limit);
 
 }  // namespace tidepool::agent

@@ -13,7 +13,7 @@
 namespace tidepool::agent {
 namespace {
 
-// A number from here on is a time; no notice leads by thirty years.
+// A number from here on is a time: no notice is given thirty years ahead.
 constexpr std::int64_t kFirstTime = 1'000'000'000;
 constexpr std::int64_t kLastTime = 100'000'000'000;
 
@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
                                          : text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// "Z", "+02:00", "-0530"; none: it is no offset.
+// "Z", "+02:00", "-0530"; none: it is not an offset.
 std::optional<Duration> offset_of(const std::string& text) {
   if (text == "Z" || text == "z") return Duration();
   int hours = 0;

@@ -58,7 +58,7 @@ void NoticeWatch::take(const NoticeLook& look) {
   tell_(monotonic_now() + (end.at - now));
 }
 
-// Once, not at every look.
+// Logged once, not at every look.
 void NoticeWatch::say_trouble(const std::string& why) {
   if (std::exchange(last_trouble_, why) != why) spdlog::warn("{}", why);
 }

@@ -1,4 +1,4 @@
-// Looks for a notice again and again, in a thread of its own, because a command or a metadata service is waited for.
+// Looks for a notice repeatedly, in a thread of its own, because a command or a metadata service can take time.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace tidepool::agent {
 
 class NoticeWatch {
  public:
-  // Called on the watch's thread after each look that has an answer: when the machine is taken back, on the steady
-  // clock, or none if no notice stands.
+  // Called on the watch's thread after each look with a result: when the machine is reclaimed, on the steady clock, or
+  // none if there is no notice.
   using Tell = std::function<void(std::optional<Instant> at)>;
 
-  // Without a source there is no thread, and nothing is told.
+  // Without a source there is no thread, and `tell` is never called.
   NoticeWatch(NoticeOptions options, Tell tell);
 
  private:

@@ -1,6 +1,6 @@
-// How long the work of a program is that is started anew at each size: it writes that into a file, and its agent tells
-// the daemon as a program with the library does when it is ready. The newest whole line that is a length counts; the
-// file is the program's, so it is read as newest_line.hpp says.
+// How much work a program has that is restarted at each size: the program writes its length into a file, and its agent
+// reports it to the daemon, as a program with the library does in `ready`. The newest whole line that is a valid length
+// counts. The program owns the file, so it is read as newest_line.hpp describes.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -25,15 +25,15 @@ class LengthFiles {
   LengthFiles(boost::asio::io_context& io, Handlers handlers,
               std::chrono::milliseconds every = std::chrono::seconds(1));
 
-  // Looks at the file from now on, until the program has ended. What an earlier program has left there is removed.
+  // Watches the file until the program has ended. Removes what an earlier program left there.
   void start(WorkerId worker, const std::filesystem::path& file);
-  // Of a program that an earlier agent has started.
+  // As start(), for a program that an earlier agent started.
   void adopt(WorkerId worker, const std::filesystem::path& file);
   void forget(WorkerId worker);
-  // The daemon may not know what it was told: all are told again.
+  // Reports all lengths again, because the daemon may not know them.
   void tell_again();
 
-  // Of its file, in a folder that it may share with other workers of its job.
+  // Name of the worker's file, in a folder that it may share with other workers of its job.
   [[nodiscard]] static std::string name_of(WorkerId worker) { return "tidepool-length-" + worker.text() + ".jsonl"; }
 
  private:
@@ -44,7 +44,7 @@ class LengthFiles {
   LineWatch lines_;
 };
 
-// What a program has written as one line: {"steps": 20000} or {"samples": 1280000}.
+// Parses a line that a program wrote: {"steps": 20000} or {"samples": 1280000}.
 [[nodiscard]] Result<api::ReadyMessage> length_of_line(const std::string& line);
 
 }  // namespace tidepool::agent

@@ -20,7 +20,7 @@ void LineWatch::look_later() {
   timer_.expires_after(look_.every);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    // What is told meanwhile may change the list.
+    // The handlers may change the list.
     std::vector<WorkerId> workers;
     for (const auto& [worker, watched] : watched_) workers.push_back(worker);
     for (const WorkerId worker : workers) {

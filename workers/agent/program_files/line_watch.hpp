@@ -1,4 +1,4 @@
-// Looks now and then whether programs have written another line into their files (newest_line.hpp).
+// Regularly checks whether programs have written another line into their files (newest_line.hpp).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -14,24 +14,24 @@
 
 namespace tidepool::agent {
 
-// Bytes that are told of what is wrong with a line, which may repeat what the program wrote.
+// Limit in bytes of a message about a bad line, which may repeat what the program wrote.
 inline constexpr std::size_t kToldOfLine = 200;
 
 class LineWatch {
  public:
-  using OnLines = std::function<void(WorkerId, const std::string& lines)>;  // as whole_lines()
+  using OnLines = std::function<void(WorkerId, const std::string& lines)>;  // receives whole_lines()
   struct Look {
     std::chrono::milliseconds every;
-    std::size_t bytes_max;  // of a file's end that are read
+    std::size_t bytes_max;  // bytes read from a file's end
   };
-  // `on_lines` may watch and forget.
+  // `on_lines` may call watch() and forget().
   LineWatch(boost::asio::io_context& io, Look look, OnLines on_lines)
       : timer_(io), look_(look), on_lines_(std::move(on_lines)) {}
 
-  // In the place of what was watched of the worker. A line that is there already counts.
+  // Replaces what was watched for the worker. A line that is already there counts.
   void watch(WorkerId worker, const std::filesystem::path& file);
   void forget(WorkerId worker) { watched_.erase(worker); }
-  // The lines that were taken count once more.
+  // Passes the lines that were already taken once more.
   void take_again();
 
  private:

@@ -24,7 +24,7 @@ std::int64_t unix_ms_now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-// Of the notice that the program has last been told; empty: of none.
+// The decision of the last notice that the program received; empty: none.
 std::string decision_in(const fs::path& folder) {
   const auto told = parse_json(newest_line(NoticeFiles::notice_in(folder), kAnswersBytesMost));
   if (!told || !told->is_object()) return {};
@@ -69,7 +69,7 @@ void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::Notic
   ToldNotice& told = told_[worker];
   if (told.decision != notice.decision) {
     std::error_code ignored;
-    // An answer to an earlier notice; one to this notice may have come while the agent was started anew.
+    // Removes an answer to an earlier notice; an answer to this one may have come while the agent restarted.
     if (decision_in(folder) != notice.decision.text()) fs::remove(answer_in(folder), ignored);
     told = {.decision = notice.decision, .answers = 0, .read = {}};
     answers_.watch(worker, answer_in(folder));

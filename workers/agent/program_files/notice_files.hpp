@@ -1,6 +1,6 @@
-// Notices to leave for programs without the library: a file that says that the worker is to end, and one in which its
-// program answers. Both lie in the worker's own folder, which a confined program does not see; a notice is replaced
-// whole, and of an answer the newest whole line counts.
+// Notices to leave for programs without the library: one file says that the worker must end, and the program writes its
+// answer into another. Both are in the worker's own folder, which a confined program does not see. A notice is replaced
+// whole; of the answers the newest whole line counts.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,13 +19,14 @@ class NoticeFiles {
   struct Handlers {
     std::function<void(WorkerId, api::AnswerMessage)> on_answer;
     std::function<void(WorkerId, const std::string& sentence)> on_bad_answer;
-    std::function<void(WorkerId, const std::string& sentence)> on_trouble;  // the agent's: no notice can be written
+    // For the agent's own problems: a notice cannot be written.
+    std::function<void(WorkerId, const std::string& sentence)> on_trouble;
   };
   NoticeFiles(boost::asio::io_context& io, Handlers handlers);
 
-  // Writes the notice, and looks for answers to it from now on. `folder`: the worker's, which exists.
+  // Writes the notice and watches for answers to it. `folder` is the worker's folder and must exist.
   void tell(WorkerId worker, const std::filesystem::path& folder, const api::NoticeMessage& notice);
-  // It has ended, or its program starts anew: no notice stands, that of an earlier agent neither.
+  // Call when the worker has ended or its program is restarted: removes the notice, also one of an earlier agent.
   void forget(WorkerId worker, const std::filesystem::path& folder);
 
   [[nodiscard]] static std::filesystem::path notice_in(const std::filesystem::path& folder);
@@ -34,8 +35,8 @@ class NoticeFiles {
  private:
   struct ToldNotice {
     DecisionId decision;
-    std::int64_t answers = 0;  // said so far
-    std::string read;          // the line that was taken
+    std::int64_t answers = 0;  // number of answers so far
+    std::string read;          // the last line that was accepted
   };
   void hear(WorkerId worker, const std::string& line);
 
@@ -44,10 +45,10 @@ class NoticeFiles {
   LineWatch answers_;
 };
 
-// The answer that a program has written as one line: {"answer": "until", "until_unix_ms": 1767225600000}.
+// The answer that a program wrote as one line: {"answer": "until", "until_unix_ms": 1767225600000}.
 struct WrittenAnswer {
   api::NoticeAnswer answer = api::NoticeAnswer::kSaving;
-  std::int64_t until_unix_ms = 0;  // kUntil
+  std::int64_t until_unix_ms = 0;  // for kUntil
 };
 [[nodiscard]] Result<WrittenAnswer> answer_of_line(const std::string& line);
 

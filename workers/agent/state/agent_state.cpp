@@ -9,7 +9,7 @@
 namespace tidepool::agent {
 namespace {
 
-// What is looked at again names an end that is a little off each time.
+// Repeated checks give slightly different ends for the same notice.
 constexpr Duration kSameEnd = Duration::seconds(1);
 
 }  // namespace
@@ -66,8 +66,8 @@ std::optional<Instant> AgentState::deadline() const {
 
 void AgentState::on(const LinkOpened&) {
   link_.opened(now_);
-  // A worker whose exit is not acknowledged counts as running: its last words, perhaps that the training is done, must
-  // come from a worker that the daemon knows.
+  // A worker whose exit is not acknowledged counts as running: its last messages, perhaps that the training is done,
+  // must come from a worker that the daemon knows.
   std::set<WorkerId> running = history_.unacknowledged;
   for (const auto& [worker, ignored] : living_) {
     if (!lost_.contains(worker)) running.insert(worker);
@@ -84,7 +84,7 @@ void AgentState::on(const LinkOpened&) {
 void AgentState::on(const LinkClosed&) {
   link_.closed(now_);
   state_waits_.link_down();
-  for (auto& [worker, lost] : lost_) lost = {};  // what comes after it is said again
+  for (auto& [worker, lost] : lost_) lost = {};  // later orders are sent again
 }
 
 void AgentState::on(DaemonSaid& fact) {
@@ -113,7 +113,7 @@ void AgentState::on(const RestartableAdopted& fact) {
   if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
-// What is overdue waits for a link all the same: a daemon that has granted more time meanwhile says so again.
+// An overdue end still waits for a link: a daemon that has granted more time meanwhile repeats that.
 void AgentState::on(const EndingAdopted& fact) {
   const auto found = living_.find(fact.worker);
   if (found != living_.end()) found->second.kill_at = std::max(fact.kill_at, now_ + times_.backoff_max);
@@ -123,7 +123,7 @@ void AgentState::on(DevicesProbed& fact) {
   if (const api::ProbedReport* report = probe_.ended(std::move(fact.report))) send(*report);
 }
 
-// A notice is seen each time that its source is looked at, by some sources as so long from then: the earliest counts.
+// A notice is seen at each check of its source, by some sources as a duration from then: the earliest end counts.
 void AgentState::on(const ReclaimLooked& fact) {
   const bool is_other = !reclaim_ || fact.at.has_value() != reclaim_->at.has_value();
   if (!is_other && (!fact.at || *fact.at + kSameEnd > *reclaim_->at)) return;
@@ -213,9 +213,9 @@ void AgentState::handle(api::AgentWelcome& order) {
   say_again();
 }
 
-// To a daemon that may be another than before, and that has lost what the last one had not made durable.
+// For a daemon that may have restarted and lost what its predecessor had not made durable.
 void AgentState::say_again() {
-  // What a worker said comes before its exit.
+  // A worker's messages come before its exit.
   const bool resync = workers_were_heard_;
   for (const auto& audit : audits_) act(SendToDaemon{audit});
   for (auto& report : outbox_.take()) pass_on(std::move(report));
@@ -230,7 +230,7 @@ void AgentState::say_again() {
     living.heart->told = false;
     look_at_heart(worker, *living.heart);
   }
-  // What the last daemon had read but not made durable is lost; a fresh `ready` from each worker mends it.
+  // What the last daemon had read but not made durable is lost; a new `ready` from each worker repairs that.
   if (resync) act(CloseWorkerLinks{});
 }
 
@@ -257,7 +257,7 @@ void AgentState::handle(api::ToWorkerOrder& order) {
   act(SendToWorker{order.worker, std::move(order.message)});
 }
 
-// The process is told when this agent ends it, which only time that was granted moves.
+// The process receives the time at which this agent ends it; only granted time moves it.
 void AgentState::hear_notice(WorkerId worker, api::NoticeMessage notice) {
   Living& living = living_.at(worker);
   const Instant by = now_ + Duration::millis(notice.in_ms);
@@ -268,7 +268,7 @@ void AgentState::hear_notice(WorkerId worker, api::NoticeMessage notice) {
   act(SendToWorker{worker, std::move(notice)});
 }
 
-// One that has been told to end, and needs no more time for it, ends now.
+// A worker that was asked to end and needs no more time ends now.
 void AgentState::hear_answer(WorkerId worker, const api::AnswerMessage& answer) {
   const auto found = living_.find(worker);
   const bool ends = found != living_.end() && found->second.kill_at && answer.answer == api::NoticeAnswer::kDone;
@@ -279,7 +279,7 @@ void AgentState::handle(api::LogRead& order) {
   act(ReadLog{order});
 }
 
-// Told again after each welcome, the newest word counts.
+// Repeated after each welcome; the newest message counts.
 void AgentState::handle(api::ForgetJob& order) {
   if (order.after_s == 0) {
     forget_at_.erase(order.job);

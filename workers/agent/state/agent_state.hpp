@@ -1,7 +1,7 @@
-// What an agent knows and decides, without a process, socket or clock: facts go in, actions come out.
-// Its safety: a worker id is spawned at most once in the life of a state directory (kOutcomesKept), and an exit is
-// reported until the daemon has acknowledged it. The caller carries the actions out in their order, so
-// a Record action is durable before the action that relies on it.
+// What an agent knows and decides, without a process, socket or clock: facts go in, actions come out. Safety: a worker
+// id is spawned at most once in the life of a state directory (kOutcomesKept), and an exit is reported until the daemon
+// has acknowledged it. The caller carries out the actions in order, so a Record action is durable before the action
+// that relies on it.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +25,24 @@
 
 namespace tidepool::agent {
 
-// Workers that have ended whose outcome an agent knows, however long it runs.
+// Number of ended workers whose outcome an agent remembers, however long it runs.
 inline constexpr std::size_t kOutcomesKept = 100'000;
 
-// What the state directory remembers of earlier runs.
+// What the state directory contains from earlier runs.
 struct RecordedWorkers {
-  std::string cluster;                                // whose records these are; empty = no cluster's yet
+  std::string cluster;                                // the cluster of these records; empty = none yet
   std::set<WorkerId> started;                         // ended or not
-  std::map<WorkerId, std::int64_t> starts;            // StartWorker::started_at of those whose order has told it
-  std::map<WorkerId, api::WorkerExitedReport> exits;  // of those that have ended
+  std::map<WorkerId, std::int64_t> starts;            // StartWorker::started_at of workers whose order had it
+  std::map<WorkerId, api::WorkerExitedReport> exits;  // of workers that have ended
   std::set<WorkerId> unacknowledged;                  // exits that the daemon has not confirmed
   std::uint64_t next_report = 1;
 
   // Started and not known to have ended.
   [[nodiscard]] std::set<WorkerId> open() const;
-  // As if it had never been here.
+  // Removes the worker, as if it had never been here.
   void forget(WorkerId worker);
-  // The daemon has its exit for good. Of that stays the outcome, with which a `start` that comes again is answered, and
-  // of the oldest beyond `kept` nothing: no daemon goes so far back.
+  // The daemon has recorded the worker's exit permanently. Only the outcome is kept, to answer a repeated `start`; the
+  // oldest outcomes above `kept` are dropped, because no daemon goes that far back.
   void confirm(WorkerId worker, std::size_t kept = kOutcomesKept);
 };
 
@@ -62,7 +62,7 @@ struct WorkerPulsed {
   WorkerId worker;
   api::PulseMessage pulse;
 };
-// The worker has closed its link: it no longer gives a pulse, and need not.
+// The worker has closed its link: it sends no more pulses, and none are expected.
 struct WorkerHungUp {
   WorkerId worker;
 };
@@ -72,32 +72,32 @@ struct WorkerEnded {
   int exit_code = -1;
   int signal = 0;
   std::string detail;
-  bool nothing_started = false;  // no program ran: for want of what the agent needs, such as room on its disk
+  bool nothing_started = false;  // no program ran, because the agent lacked something, such as space on its disk
 };
-// Its process has ended, and what it held is not free, for so long that the daemon is told.
+// The worker's process has ended, but its slots have not become free for so long that the daemon is notified.
 struct SlotsStillHeld {
   WorkerEnded ended;
   std::string why;
-  Duration lasted;  // since it has ended
+  Duration lasted;  // since the process ended
 };
-// An earlier agent had started this restartable worker's program, which goes on.
+// An earlier agent started the program of this restartable worker, and it is still running.
 struct RestartableAdopted {
   RestartableWorker restartable;
 };
-// An earlier agent had told this worker's process to end, which goes on: it is ended by force then.
+// An earlier agent asked this worker's process to end, and it is still running: it will be killed at kill_at.
 struct EndingAdopted {
   WorkerId worker;
   Instant kill_at;
 };
-// The node's devices have been measured, before it joined or as the daemon asked.
+// The node's devices have been measured, before the node joined or at the daemon's request.
 struct DevicesProbed {
   api::ProbedReport report;
 };
-// What the node's source of notices says; only an agent that has one says anything.
+// The state of the node's source of notices; only an agent that has a source sends this fact.
 struct ReclaimLooked {
-  std::optional<Instant> at;  // the machine is taken back then; none: no notice stands
+  std::optional<Instant> at;  // when the machine is reclaimed; none: there is no notice
 };
-// Of the state that workers of the job wait for: more of it has come, all of it is here, or an attempt has failed.
+// For a state that workers of the job wait for: more of it has arrived, all of it is here, or an attempt has failed.
 struct StateBytesCame {
   JobId job;
 };
@@ -126,7 +126,7 @@ struct CloseLink {
 };
 struct SendHello {
   std::vector<WorkerId> running;
-  std::vector<std::int64_t> starts;  // of each of them; 0 = not told
+  std::vector<std::int64_t> starts;  // of each running worker; 0 = not reported
 };
 struct SendToDaemon {
   api::AgentToDaemon message;
@@ -135,7 +135,7 @@ struct SendToWorker {
   WorkerId worker;
   api::ToWorker message;
 };
-// So that each worker connects again and says in which generation it is.
+// Makes each worker reconnect and report its generation.
 struct CloseWorkerLinks {};
 struct SpawnWorker {
   api::StartWorker order;
@@ -145,12 +145,12 @@ struct SpawnProgram {
   api::StartWorker order;
   RestartableWorker::StartProgram what;
 };
-// Where the restartable worker stands while no program of it lives, for an agent that comes after this one.
+// The state of a restartable worker whose program is not running, recorded for the next agent.
 struct RecordRestartable {
   api::StartWorker order;
-  std::optional<api::EndedMessage> ended;  // how its program has ended by itself
+  std::optional<api::EndedMessage> ended;  // how its program ended on its own
 };
-// Says where the restartable worker's program of that generation will be; rank 0 gets a port to listen on.
+// Sends the address of the restartable worker's program in that generation; rank 0 gets a port to listen on.
 struct OfferProgramAddress {
   api::StartWorker order;
   RestartableWorker::OfferAddress what;
@@ -159,7 +159,7 @@ struct SignalWorker {
   WorkerId worker;
   int signal = 0;
 };
-// The worker's process has been told to end and is ended by force then, for an agent that comes after this one.
+// The worker's process was asked to end and will be killed at kill_at; recorded for the next agent.
 struct RecordEnding {
   WorkerId worker;
   Instant kill_at;
@@ -172,47 +172,48 @@ struct WarnOf {
 struct ReadLog {
   api::LogRead order;
 };
-// The job has ended for good: what this agent keeps of its states is deleted, once no worker of it lives here.
+// The job has ended permanently: what this agent keeps of its states is deleted once no worker of it lives here.
 struct DropStates {
   JobId job;
 };
-// Brings StateIsHere if the state lies here already, and sends `state_wanted` if not.
+// Produces StateIsHere if the state is already on this node, and sends `state_wanted` if not.
 struct AskForState {
   JobId job;
   std::int64_t step = 0;
 };
-// Fetches it beside everything else, from the offset at which an attempt before has ended.
+// Fetches the state in the background, from the offset at which an earlier attempt ended.
 struct FetchSavedState {
   api::FetchState from;
 };
 struct AbandonFetch {
   JobId job;
 };
-// Looks for the state, and sends `state_offered` or `state_refused`.
+// Looks for the state and sends `state_offered` or `state_refused`.
 struct OfferSavedState {
   api::OfferState order;
 };
-// Says which jobs have states here, if any have.
+// Reports which jobs have states here, if any.
 struct TellKeptJobs {};
-// Measures the devices in a thread of its own and brings DevicesProbed; only while no worker is here, one at a time.
+// Measures the devices in a thread of its own and produces DevicesProbed; only while no worker is here and no other
+// measurement runs.
 struct ProbeDevices {};
 struct RecordStarted {
   WorkerId worker;
-  std::int64_t started_at = 0;  // 0: its order has not told it
+  std::int64_t started_at = 0;  // 0: its order did not have it
 };
 struct RecordExit {
   api::WorkerExitedReport report;
-  bool was_program = true;  // false: a restartable worker has left of which no program lived
+  bool was_program = true;  // false: a restartable worker left while it had no running program
 };
 [[nodiscard]] std::string to_text(const RecordExit& exit);
 struct RecordAck {
   WorkerId worker;
 };
-// It is of a time that the daemon's journal does not know: its records and its log go.
+// Removes the records and the log of a worker from a timeline that the daemon's journal does not contain.
 struct ForgetWorker {
   WorkerId worker;
 };
-// The daemon that is here now is of another cluster than the records: they mean nothing any more.
+// The present daemon belongs to another cluster than the records, which are therefore invalid.
 struct ForgetRecords {
   std::string cluster;
 };
@@ -230,13 +231,13 @@ using Action =
 
 class AgentState {
  public:
-  // Every worker in history.open() counts as living until a WorkerEnded says otherwise.
+  // Every worker in history.open() counts as living until a WorkerEnded fact for it.
   AgentState(AgentTimes times, RecordedWorkers history, std::uint64_t seed, Instant now);
 
   [[nodiscard]] std::vector<Action> step(Instant now, Fact fact);
 
-  // When the next TimePassed is due; nothing if only other facts can change anything. Looks at every worker, after each
-  // fact: at a pulse a second that is 0.02 % of a core with 64 workers, and 2 % with 1,024.
+  // When the next TimePassed is due; nothing if only other facts can change anything. It scans every worker after each
+  // fact: at one pulse per second that is 0.02 % of a core with 64 workers, and 2 % with 1,024.
   [[nodiscard]] std::optional<Instant> deadline() const;
   [[nodiscard]] bool lives(WorkerId worker) const { return living_.contains(worker); }
   [[nodiscard]] bool welcomed() const { return link_.welcomed(); }
@@ -246,27 +247,27 @@ class AgentState {
   struct Heartbeat {
     api::PulseMessage pulse;  // the newest
     Instant heard_at;
-    Instant since;      // it has been in this phase at this step
-    bool told = false;  // as stuck
+    Instant since;      // when it entered this phase at this step
+    bool told = false;  // reported as stuck
   };
   struct Living {
     std::optional<Instant> kill_at;
-    std::string ended_by_agent;                    // why, once it has killed the process
-    std::optional<Instant> granted_until;          // by a notice: it is not ended by force before
-    std::optional<Heartbeat> heart;                // once it has given a pulse
-    std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
-    std::optional<SlotsStillHeld> held;            // it will not come back
-    Instant held_at;                               // when that was found
-    TokenBucket figures;                           // of what it says, by kind
+    std::string ended_by_agent;                    // the reason, once the agent has killed the process
+    std::optional<Instant> granted_until;          // by a notice: the process is not killed before
+    std::optional<Heartbeat> heart;                // set once it has sent a pulse
+    std::optional<RestartableWorker> restartable;  // set if it is restartable: its program can end and start again
+    std::optional<SlotsStillHeld> held;            // set if its slots are still held; the worker will not come back
+    Instant held_at;                               // when that was detected
+    TokenBucket figures;                           // limits for its messages, by kind
     TokenBucket news;
     TokenBucket replies;
-    std::optional<api::CheckpointedMessage> newest_checkpoint;  // while it may not be told yet
+    std::optional<api::CheckpointedMessage> newest_checkpoint;  // while it must not be sent yet
   };
 
-  // Of a lost timeline, with its process still to end.
+  // A worker of a lost timeline whose process must still end.
   struct Lost {
-    std::optional<api::StartWorker> next;  // the worker that has the id now, to be started after that
-    bool stopped = false;                  // not to be started
+    std::optional<api::StartWorker> next;  // the worker that now has the id, to be started after that
+    bool stopped = false;                  // must not be started
   };
 
   void on(const LinkOpened& fact);
@@ -296,7 +297,7 @@ class AgentState {
   void handle(api::LogRead& order);
   void handle(api::ProbeNode& order);
   void handle(api::ForgetJob& order);
-  void handle(api::CertificateIssued& /*issued*/) {}  // its keeper is beside this state
+  void handle(api::CertificateIssued& /*issued*/) {}  // handled outside this state
   void handle(api::TrustedAuthorities& /*told*/) {}   // likewise
 
   void handle(api::OfferState& order);
@@ -340,22 +341,23 @@ class AgentState {
 
   AgentTimes times_;
   RecordedWorkers history_;
-  bool told_ended_ = false;  // the newest hello names workers that have ended
+  bool told_ended_ = false;  // the newest hello contained workers that have ended
   Instant now_;
   std::map<WorkerId, Living> living_;
   Outbox outbox_;
-  // Repeated after each reconnect until the worker's exit is acknowledged: a daemon that died before it
-  // was durable would otherwise train the whole job again.
+  // Repeated after each reconnect until the worker's exit is acknowledged. Otherwise a daemon that died before it made
+  // the message durable would train the whole job again.
   std::map<WorkerId, api::FinishedMessage> finished_;
-  // The newest that a daemon was sent, oldest first: repeated after each reconnect before anything newer, because what
-  // the daemon that died had not made durable is lost, and an audit that comes after a later one no longer counts.
+  // The newest audits sent to a daemon, oldest first. They are repeated after each reconnect before anything newer:
+  // what a daemon had not made durable when it died is lost, and an audit that arrives after a later one does not
+  // count.
   std::deque<api::FromWorkerReport> audits_;
   std::map<WorkerId, Lost> lost_;
   StateWaits state_waits_;
-  std::map<JobId, Instant> forget_at_;  // jobs that have ended: when their states here go
+  std::map<JobId, Instant> forget_at_;  // when the states of ended jobs are deleted here
   DeviceProbe probe_;
-  std::optional<ReclaimLooked> reclaim_;  // of the notice that stands, the earliest end; none: never looked
-  bool workers_were_heard_ = false;       // by a daemon, on an earlier or this link
+  std::optional<ReclaimLooked> reclaim_;  // of the present notice, with its earliest end; none: never checked
+  bool workers_were_heard_ = false;       // a daemon has received messages of workers, on this link or an earlier one
   bool quitting_ = false;
 
   LinkState link_;

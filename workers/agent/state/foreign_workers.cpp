@@ -1,5 +1,6 @@
-// Workers that the daemon here does not know: those of another cluster, and those of a lost timeline, when the daemon's
-// journal was restored from an older copy and hands their ids out again. A worker is known by its id and its start.
+// Workers that the present daemon does not know: workers of another cluster, and workers of a lost timeline, if the
+// daemon's journal was restored from an older copy and assigns their ids again. A worker is identified by its id and
+// its start.
 #include <algorithm>
 #include <csignal>
 #include <utility>
@@ -9,7 +10,7 @@
 namespace tidepool::agent {
 namespace {
 
-// It becomes the name of a folder.
+// The name becomes a folder's name.
 bool is_cluster_name(const std::string& text) {
   const auto legal = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
@@ -19,7 +20,7 @@ bool is_cluster_name(const std::string& text) {
 
 }  // namespace
 
-// False: workers of another cluster are being ended first, and the daemon is asked again after that.
+// False: workers of another cluster are being ended first; after that the agent contacts the daemon again.
 bool AgentState::belongs_to(const std::string& cluster) {
   if (cluster == history_.cluster) return true;
   if (!is_cluster_name(cluster)) {
@@ -56,13 +57,13 @@ bool AgentState::belongs_to(const std::string& cluster) {
   return true;
 }
 
-// Records and orders of earlier versions tell no start: the id alone counts.
+// Records and orders of earlier versions contain no start: the id alone counts.
 bool AgentState::names_another(const api::StartWorker& order) const {
   const auto known = history_.starts.find(order.worker);
   return order.started_at && known != history_.starts.end() && known->second != *order.started_at;
 }
 
-// Nothing more of it is told to the daemon, which would take it for what another worker says.
+// Sends the daemon nothing more about the worker, because the daemon would attribute it to another worker.
 void AgentState::lose(WorkerId worker) {
   const auto of_it = [worker](const api::FromWorkerReport& report) { return report.worker == worker; };
   outbox_.forget(worker);

@@ -1,9 +1,9 @@
-// The agent's link to the daemon as time passes: when it is opened again, how long its greeting may take, and when a
-// heartbeat is due.
+// The timing of the agent's link to the daemon: when it is opened again, how long the daemon may take to answer the
+// hello, and when a heartbeat is due.
 //
-// Rule: there is one time for each of these at most, and only while it can matter. After a link that was lost the next
-// try waits twice as long each time, with jitter, so that a thousand agents do not return in the same instant; a daemon
-// that refuses is tried less often, as each try is in its log.
+// Rule: each of these has at most one time, set only while it matters. After a lost link the waits between attempts
+// double, with jitter, so that a thousand agents do not return in the same instant. A daemon that refuses is tried less
+// often, because each attempt is in its log.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,36 @@ namespace tidepool::agent {
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
   Duration backoff_max = Duration::seconds(2);
-  Duration refused_max = Duration::seconds(30);  // between tries of one that the daemon refuses: each is in its log
+  Duration refused_max = Duration::seconds(30);  // between attempts at a daemon that refuses
   Duration welcome_patience = Duration::seconds(10);
   Duration silence_max = Duration::seconds(10);  // between two pulses; shorter if a worker says so
-  Duration stop_grace = Duration::seconds(10);   // of workers when the agent itself is told to stop them
-  std::optional<Duration> exit_when_idle;        // without daemon and without worker for that long
+  Duration stop_grace = Duration::seconds(10);   // for workers when the agent itself is asked to stop them
+  std::optional<Duration> exit_when_idle;        // ends after that long without daemon and without worker
 };
 
 class LinkState {
  public:
-  // It is down, and opened at once.
+  // The link is down at first and is opened at once.
   LinkState(const AgentTimes& times, std::uint64_t seed, Instant now);
 
   [[nodiscard]] bool welcomed() const { return at_ == At::kWelcomed; }
 
-  // The hello goes out.
+  // Call when the link is open and the hello is sent.
   void opened(Instant now);
   void welcome(Instant now, Duration heartbeat);
-  // The daemon will have none of this agent, and the link is closed next.
+  // The daemon has refused this agent; the link is closed next.
   void refuse() { refused_ = true; }
   void closed(Instant now);
 
-  // What is due by now: the first two once, a connection until connect().
+  // What is due now. heartbeat and gives_up are reported once, connects until connect() is called.
   struct Due {
     bool heartbeat = false;
-    bool gives_up = false;  // on a daemon that has not answered the hello
+    bool gives_up = false;  // because the daemon has not answered the hello
     bool connects = false;
   };
   [[nodiscard]] Due take_due(Instant now);
   void connect();
-  // The first of these; none = there is none.
+  // The earliest of the due times; none = nothing is due.
   [[nodiscard]] std::optional<Instant> deadline() const;
 
  private:

@@ -1,5 +1,5 @@
-// What workers say while no daemon listens, oldest first: bounded in messages and in bytes. The oldest are dropped
-// first, because every later `ready` and `steps` supersedes them.
+// Messages of workers while no daemon is connected, oldest first, bounded in number and in bytes. The oldest are
+// dropped first, because every later `ready` and `steps` supersedes them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace tidepool::agent {
 
 class Outbox {
  public:
-  // Some minutes of the messages of a node's workers.
+  // A few minutes of messages from a node's workers.
   static constexpr std::size_t kMessagesMax = 10'000;
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20U;
 

@@ -19,7 +19,7 @@ RestartableWorker::Steps RestartableWorker::resend() const {
 RestartableWorker::Steps RestartableWorker::on_message(const api::ToWorker& message) {
   if (const auto* generation = std::get_if<api::GenerationMessage>(&message)) return on_generation(*generation);
   if (const auto* addresses = std::get_if<api::AddressesMessage>(&message)) return on_addresses(*addresses);
-  return {};  // its program takes checkpoints by itself
+  return {};  // its program takes checkpoints on its own
 }
 
 RestartableWorker::Steps RestartableWorker::on_generation(const api::GenerationMessage& message) {
@@ -52,7 +52,8 @@ RestartableWorker::Steps RestartableWorker::stop() {
 RestartableWorker::Steps RestartableWorker::program_ended(int exit_code, int signal, const std::string& detail) {
   const api::EndedMessage end{.generation = launched_, .exit_code = exit_code, .signal = signal, .detail = detail};
   if (outdated_ || leaves_) {
-    const bool is_told = !leaves_ && signal == SIGKILL;  // else it was as it should, or its worker's exit tells it
+    // Otherwise the end was requested, or the worker's exit reports it.
+    const bool is_told = !leaves_ && signal == SIGKILL;
     Steps steps = go_on();
     if (is_told) steps.insert(steps.begin(), Say{end});
     return steps;
@@ -62,7 +63,7 @@ RestartableWorker::Steps RestartableWorker::program_ended(int exit_code, int sig
   return {Say{ended_}};
 }
 
-// Nothing of an older generation runs any more.
+// Nothing of an older generation is running.
 RestartableWorker::Steps RestartableWorker::go_on() {
   program_ = Program::kNone;
   outdated_ = false;

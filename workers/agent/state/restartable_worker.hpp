@@ -1,6 +1,6 @@
-// A worker whose program knows nothing of generations: the agent holds its slots, and ends and starts its program. A
-// value that says what to do next and does nothing itself; at most one program of a restartable worker lives at a time,
-// and it is always of the newest generation, or about to end.
+// A worker whose program does not support generations: the agent holds its slots, and ends and starts its program. This
+// is a value that returns the next steps and does nothing itself. At most one program of a restartable worker runs at
+// once, and it is always of the newest generation or about to end.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ class RestartableWorker {
   struct Say {
     api::FromWorker message;
   };
-  // Say where the program of this rank can be reached, once and for the whole generation.
+  // Send the address of this rank's program, once and for the whole generation.
   struct OfferAddress {
     GenerationNumber generation = 0;
     int rank = 0;
   };
-  struct EndProgram {};  // with notice, within the grace of the order
+  struct EndProgram {};  // with notice, within the order's grace time
   struct StartProgram {
     GenerationNumber generation = 0;
     int rank = 0;
@@ -34,7 +34,7 @@ class RestartableWorker {
   using Steps = std::vector<Step>;
 
   explicit RestartableWorker(api::StartWorker order) : order_(std::move(order)) {}
-  // Of a program that an earlier agent started.
+  // Continues with a program that an earlier agent started.
   RestartableWorker(api::StartWorker order, GenerationNumber generation, int rank)
       : order_(std::move(order)),
         newest_(generation),
@@ -43,7 +43,7 @@ class RestartableWorker {
         offered_(true),
         program_(Program::kRuns) {}
 
-  // Of one that has ended by itself since.
+  // Continues after a program that has since ended on its own.
   RestartableWorker(api::StartWorker order, int rank, api::EndedMessage ended)
       : order_(std::move(order)),
         newest_(ended.generation),
@@ -54,17 +54,17 @@ class RestartableWorker {
         ended_(std::move(ended)) {}
 
   [[nodiscard]] const api::StartWorker& order() const { return order_; }
-  // How the program of the newest generation has ended by itself; nothing if it has not.
+  // How the program of the newest generation ended on its own; nothing if it has not.
   [[nodiscard]] std::optional<api::EndedMessage> ended() const {
     return program_ == Program::kEnded ? std::optional(ended_) : std::nullopt;
   }
   [[nodiscard]] bool has_program() const { return program_ == Program::kRuns; }
 
-  // What the daemon may have missed.
+  // Messages that the daemon may have missed.
   [[nodiscard]] Steps resend() const;
   [[nodiscard]] Steps on_message(const api::ToWorker& message);
-  [[nodiscard]] Steps stop();  // for good; its program is being ended by the caller
-  // The program has ended, or could not be started.
+  [[nodiscard]] Steps stop();  // permanently; the caller ends its program
+  // Call when the program has ended or could not be started.
   [[nodiscard]] Steps program_ended(int exit_code, int signal, const std::string& detail);
 
  private:
@@ -75,12 +75,12 @@ class RestartableWorker {
   [[nodiscard]] Steps go_on();
 
   api::StartWorker order_;
-  GenerationNumber newest_ = 0;    // that it has heard of
+  GenerationNumber newest_ = 0;    // that it has received
   GenerationNumber launched_ = 0;  // of the newest program
-  int rank_ = 0;                   // in the newest generation
-  bool offered_ = false;           // its address in it has been said
+  int rank_ = 0;                   // in generation newest_
+  bool offered_ = false;           // its address in newest_ has been sent
   bool leaves_ = false;
-  bool outdated_ = false;  // the program is of an older generation and has been told to end
+  bool outdated_ = false;  // the program is of an older generation and was asked to end
   Program program_ = Program::kNone;
   api::EndedMessage ended_;  // with kEnded
 };

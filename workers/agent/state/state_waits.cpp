@@ -58,7 +58,7 @@ StateWaits::Steps StateWaits::state_is_here(JobId job, std::int64_t step, std::i
   Wait* wait = find(job);
   if (wait == nullptr || wait->step != step) return {};
   wait->fetching = false;
-  if (wait->orders.empty()) return {};  // found here when a worker waits again
+  if (wait->orders.empty()) return {};  // it is found here when a worker waits again
   const std::int64_t took_ms = std::max<std::int64_t>(0, (now - wait->since).count_ms());
   return {start(job, api::StateBroughtReport{.job = job, .step = step, .bytes = bytes, .took_ms = took_ms})};
 }
@@ -170,7 +170,7 @@ StateWaits::Start StateWaits::start(JobId job, api::AgentToDaemon report) {
   return step;
 }
 
-// Without a link no daemon can be asked, and a transfer that goes on goes on.
+// Without a link no daemon can be asked, and a transfer in progress continues.
 std::optional<Instant> StateWaits::due(const Wait& wait) const {
   if (!linked_) return std::nullopt;
   if (wait.orders.empty()) return wait.drop_at;

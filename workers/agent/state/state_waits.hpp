@@ -1,9 +1,9 @@
-// The saved states that workers wait for before this agent starts them: asked for through the daemon, fetched from the
-// agent that has them, asked for again when that breaks. Pure.
+// The saved states that workers wait for before this agent starts them: requested through the daemon, fetched from the
+// agent that has them, requested again if that fails. Pure.
 //
-// Rule: a wait ends. After kStateSilence without a byte while the daemon is there, the workers start without the state,
-// and the daemon is told why. A link that is lost takes the orders to start with it: the daemon may give the slots to
-// others meanwhile, and says again what still holds. What is being fetched goes on.
+// Rule: every wait ends. After kStateSilence without a byte while the daemon is connected, the workers start without
+// the state, and the daemon receives the reason. A lost link cancels the start orders: the daemon may assign the slots
+// to others meanwhile, and repeats the orders that are still valid. Fetches in progress continue.
 #pragma once
 
 #include <map>
@@ -21,12 +21,12 @@ namespace tidepool::agent {
 
 inline constexpr Duration kStateSilence = Duration::seconds(30);
 inline constexpr Duration kAskForStateAgain = Duration::seconds(2);
-// For the daemon to say again, after a welcome, which workers wait.
+// Time for the daemon to repeat, after a welcome, which workers wait.
 inline constexpr Duration kOrdersAgain = Duration::seconds(10);
 
 class StateWaits {
  public:
-  // Look whether the state lies here, and ask the daemon for it if not.
+  // Check whether the state is here, and request it from the daemon if not.
   struct Ask {
     JobId job;
     std::int64_t step = 0;
@@ -34,11 +34,11 @@ class StateWaits {
   struct Fetch {
     api::FetchState from;
   };
-  // What is under way for the job stops; what has come of it stays for the next attempt.
+  // Stop the job's fetch and discard what it received.
   struct Abandon {
     JobId job;
   };
-  // The report goes first.
+  // Send the report first, then carry out the orders.
   struct Start {
     api::AgentToDaemon report;
     std::vector<api::StartWorker> orders;
@@ -46,7 +46,7 @@ class StateWaits {
   using Step = std::variant<Ask, Fetch, Abandon, Start>;
   using Steps = std::vector<Step>;
 
-  // Requires of the order: it names a state. Twice the same order is one.
+  // Requires: the order names a state. A repeated order counts once.
   [[nodiscard]] Steps hold(api::StartWorker order, Instant now);
   [[nodiscard]] Steps on(const api::FetchState& from);
   [[nodiscard]] Steps on(const api::NoState& none, Instant now);
@@ -57,11 +57,11 @@ class StateWaits {
 
   void link_up(Instant now);
   void link_down();
-  // What has been told of states whose workers still live, for the daemon that is there now.
+  // Reports about states whose workers still live, to repeat to the present daemon.
   [[nodiscard]] std::vector<api::AgentToDaemon> told() const;
 
   [[nodiscard]] bool holds(WorkerId worker) const;
-  // It will not be started.
+  // Call when the worker will not be started.
   [[nodiscard]] Steps let_go(WorkerId worker);
   [[nodiscard]] std::vector<WorkerId> held() const;
   void worker_ended(WorkerId worker);
@@ -74,11 +74,11 @@ class StateWaits {
     std::int64_t step = 0;
     std::map<WorkerId, api::StartWorker> orders;
     Instant since;
-    Instant heard_at;  // newest byte, or since when it can be asked for
+    Instant heard_at;  // of the newest byte, or since it can be requested
     std::optional<Instant> ask_at;
-    std::optional<Instant> drop_at;  // no worker waits; it is kept until then
+    std::optional<Instant> drop_at;  // no worker waits; the wait is kept until then
     bool fetching = false;
-    std::string trouble;  // why the newest attempt has failed
+    std::string trouble;  // why the newest attempt failed
   };
   struct Told {
     api::AgentToDaemon report;

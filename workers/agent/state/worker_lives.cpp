@@ -1,5 +1,5 @@
-// How workers start and end here. A worker id is started once in the life of a state directory, whatever becomes of it,
-// and each end is on record before it is told.
+// How workers start and end here. A worker id is started once in the life of a state directory, whatever happens to it,
+// and each end is recorded before it is reported.
 #include <algorithm>
 #include <csignal>
 #include <utility>
@@ -38,7 +38,7 @@ void AgentState::refuse_start(WorkerId worker, std::string detail, std::int64_t 
   end({.worker = worker, .detail = std::move(detail), .nothing_started = true});
 }
 
-// Not on record before: an agent that comes after this one is told again of those that wait for a state.
+// Not recorded earlier: the next agent receives the orders of workers that wait for a state again.
 void AgentState::start(api::StartWorker order) {
   const WorkerId worker = order.worker;
   history_.started.insert(worker);
@@ -52,7 +52,7 @@ void AgentState::start(api::StartWorker order) {
   take_steps(worker, living.restartable->resend());
 }
 
-// Stopping an id that has never been here ends it for good: a late `start` must not revive it.
+// Stopping an id that was never here ends it permanently: a late `start` must not start it.
 void AgentState::handle(api::StopWorker& order) {
   take_steps(state_waits_.let_go(order.worker));
   if (const auto lost = lost_.find(order.worker); lost != lost_.end()) {
@@ -74,7 +74,7 @@ void AgentState::on(WorkerEnded& fact) {
   if (!by_agent.empty() && fact.signal == SIGKILL) {
     fact.detail = by_agent + (fact.detail.empty() ? "" : "; " + fact.detail);
   }
-  // Where its agent can start no program a restartable worker is of no use: another node may.
+  // If its agent can start no program, a restartable worker is useless here: another node may be able to.
   if (found->second.restartable && !found->second.held && !fact.nothing_started) {
     found->second.kill_at.reset();
     found->second.granted_until.reset();
@@ -101,7 +101,7 @@ void AgentState::on(const SlotsStillHeld& fact) {
   tell_held(living);
 }
 
-// Leave is always the last step: the restartable worker is gone after it.
+// Leave is always the last step: the restartable worker no longer exists after it.
 void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& steps) {
   const api::StartWorker order = living_.at(worker).restartable->order();
   for (const RestartableWorker::Step& step : steps) {
@@ -134,13 +134,13 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
   Living& living = living_.at(worker);
   if (grace <= Duration()) return kill(worker, "its agent killed it, as it was told to");
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
-  // A second stop may shorten the grace, never lengthen it; a second signal would break into what is being saved.
+  // A second stop may shorten the grace time, never lengthen it; a second signal would interrupt a save.
   const bool was_told = living.kill_at.has_value();
   if (!was_told) act(SignalWorker{worker, SIGTERM});
   if (!was_told || kill_at < *living.kill_at) end_by(worker, living, kill_at);
 }
 
-// On record after the signal: a process that an agent has not told to end must not be taken for one that was.
+// Recorded after the signal: a process that was not asked to end must not be recorded as one that was.
 void AgentState::end_by(WorkerId worker, Living& living, Instant kill_at) {
   living.kill_at = kill_at;
   act(RecordEnding{worker, kill_at});

@@ -1,4 +1,4 @@
-// What workers say, and what their pulses show.
+// What workers report, and what their pulses show.
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -11,18 +11,18 @@ namespace {
 
 constexpr std::size_t kAuditsRepeated = 256;
 
-// Waking so much later than due means that the agent stood still, not the workers.
+// If the agent wakes this much later than due, the agent was suspended, not the workers.
 constexpr Duration kOwnPause = Duration::seconds(3);
 
-// What a program says makes events and rows of the daemon's journal: so often, and so much of it at once.
+// Messages of programs become events and rows of the daemon's journal: limits for their rate and their bursts.
 constexpr RateLimit kFigureRate{.every = Duration::millis(1), .at_once = Duration::seconds(10)};
 constexpr RateLimit kNewsRate{.every = Duration::millis(500), .at_once = Duration::seconds(60)};
-// Each is the answer to something that the daemon has said: a program that keeps to that never comes near it.
+// Each is a reply to a message of the daemon: a program that follows the protocol never comes near this limit.
 constexpr RateLimit kReplyRate{.every = Duration::millis(100), .at_once = Duration::seconds(100)};
 
 enum class Bound { kFigures, kNews, kReplies, kNone };
 
-// Each kind is named, so that the compiler asks for the bound of a new one.
+// Each kind is listed, so that the compiler requires a limit for a new kind.
 Bound bound_of(const api::FromWorker& message) {
   return std::visit(Overloaded{
                         [](const api::StepsMessage&) { return Bound::kFigures; },
@@ -36,11 +36,11 @@ Bound bound_of(const api::FromWorker& message) {
                         [](const api::RestoredMessage&) { return Bound::kReplies; },
                         [](const api::RebalancedMessage&) { return Bound::kReplies; },
                         [](const api::AnswerMessage&) { return Bound::kReplies; },
-                        // These must be heard whatever the program said before.
+                        // These must be accepted, whatever the program sent before.
                         [](const api::ReadyMessage&) { return Bound::kNone; },
                         [](const api::AddressMessage&) { return Bound::kNone; },
                         [](const api::FinishedMessage&) { return Bound::kNone; },
-                        // These the agent says itself.
+                        // The agent itself sends these.
                         [](const api::StartedMessage&) { return Bound::kNone; },
                         [](const api::EndedMessage&) { return Bound::kNone; },
                     },
@@ -51,7 +51,7 @@ Bound bound_of(const api::FromWorker& message) {
 
 bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
   const auto found = living_.find(worker);
-  if (found == living_.end()) return true;  // its last words
+  if (found == living_.end()) return true;  // its last messages
   Living& living = found->second;
   const Bound bound = bound_of(message);
   const bool may = bound == Bound::kFigures   ? living.figures.take(kFigureRate, now_)
@@ -66,7 +66,7 @@ bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
   return may;
 }
 
-// Of checkpoints that come too fast the newest is told as soon as one may be.
+// If checkpoints come too fast, the newest one is reported as soon as the limit allows.
 Instant AgentState::checkpoint_due(const Living& living) {
   return living.news.due(kNewsRate);
 }
@@ -111,11 +111,11 @@ void AgentState::on(const WorkerPulsed& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
   std::optional<Heartbeat>& heart = found->second.heart;
-  // What a program does after a commit and its next step have one number and phase, and each a limit of its own.
+  // A program's work after a commit and its next step have the same number and phase, but limits of their own.
   const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase &&
                     heart->pulse.stuck_after_ms == fact.pulse.stuck_after_ms;
   const bool computes = fact.pulse.phase == api::PulsePhase::kComputing;
-  // One that only was silent has come back; one that computes for ever has not.
+  // A worker that was only silent has come back; one that computes for ever has not.
   const bool told = same && computes && heart->told;
   heart = {.pulse = fact.pulse, .heard_at = now_, .since = same ? heart->since : now_, .told = told};
   look_at_heart(fact.worker, *heart);
@@ -126,7 +126,7 @@ void AgentState::on(const WorkerHungUp& fact) {
   if (found != living_.end()) found->second.heart.reset();
 }
 
-// Two ways to be stuck: no pulse at all, or one that tells of the same computation for too long.
+// Two ways to be stuck: no pulse at all, or pulses that report the same computation for too long.
 Instant AgentState::stuck_at(const Heartbeat& heart) const {
   const Duration limit = Duration::millis(heart.pulse.stuck_after_ms);
   Instant at = heart.heard_at + (limit > Duration() ? std::min(limit, times_.silence_max) : times_.silence_max);
@@ -144,7 +144,7 @@ void AgentState::look_at_heart(WorkerId worker, Heartbeat& heart) {
                                           .for_ms = (now_ - (silent ? heart.heard_at : heart.since)).count_ms()}});
 }
 
-// An agent that was itself stopped has not heard the pulses that wait for it.
+// An agent that was itself suspended has not read the pulses that wait for it.
 void AgentState::forgive_own_pause(Instant now) {
   if (now - now_ < kOwnPause) return;
   const auto due = deadline();
@@ -156,7 +156,7 @@ void AgentState::forgive_own_pause(Instant now) {
   }
 }
 
-// Where a restartable worker stands is said again when a daemon listens, but not how a program of before has ended.
+// The state of a restartable worker is sent again when a daemon connects, but not how an earlier program ended.
 void AgentState::say(WorkerId worker, api::FromWorker message) {
   const auto found = living_.find(worker);
   const bool stands = found == living_.end() || !found->second.restartable || found->second.restartable->ended();

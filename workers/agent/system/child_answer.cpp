@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 using Ended = ChildAnswer::Ended;
 constexpr milliseconds kSlice{100};
 
-// Until the descriptor is readable; none: it is.
+// Waits until the descriptor is readable; none: it is readable.
 std::optional<Ended> why_not_awaited(int fd, Clock::time_point deadline, const AnswerLimits& limits) {
   for (;;) {
     if (limits.gives_up && limits.gives_up()) return Ended::kGivenUp;
@@ -30,11 +30,12 @@ std::optional<Ended> why_not_awaited(int fd, Clock::time_point deadline, const A
     if (left <= milliseconds(0)) return Ended::kLate;
     pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
     const auto wait = limits.gives_up ? std::min(left, kSlice) : left;
-    if (::poll(&entry, 1, static_cast<int>(wait.count())) > 0) return std::nullopt;  // else a signal of the agent's
+    // Otherwise a signal to the agent interrupted the wait.
+    if (::poll(&entry, 1, static_cast<int>(wait.count())) > 0) return std::nullopt;
   }
 }
 
-// A program may close its output long before its end, which its pidfd tells.
+// A program may close its output long before it ends; its pidfd reports the end.
 Ended read_until_end(int fd, int pidfd, const AnswerLimits& limits, std::string& text) {
   const auto deadline = Clock::now() + limits.within;
   for (;;) {

@@ -59,7 +59,7 @@ std::vector<std::string> folders_to(const std::string& path) {
   return folders;
 }
 
-// At which the child finds what it becomes.
+// The paths where the child looks for the program that it executes.
 std::vector<std::string> paths_of(const ChildSpec& spec) {
   if (!spec.confiner.empty()) return {spec.confiner.front()};
   return spec.places.empty() ? std::vector<std::string>{spec.program} : spec.places;
@@ -72,19 +72,19 @@ cpu_set_t set_of(const std::vector<int>& cpus) {
   return set;
 }
 
-// Everything that the child needs, allocated before the fork: after it only async-signal-safe calls.
+// Everything that the child needs, allocated before the fork: after it only async-signal-safe calls are allowed.
 struct ChildPlan {
   char* const* places;  // of the program
   char* const* argv;
   char* const* environment;
   const char* workdir;
   char* const* make_folders;            // outermost first
-  const cpu_set_t* cpus;                // null: those of the agent
+  const cpu_set_t* cpus;                // null: the agent's CPUs
   const SyscallFilter* syscall_filter;  // null: none here
   int output;
   int go;
   int failure;
-  int confinement;  // holds the plan of a confined program; -1: it is none
+  int confinement;  // contains the plan of a confined program; -1: not confined
 };
 
 [[noreturn]] void fail_child(const ChildPlan& plan, StartStep step, const char* what = "", const char* of = "") {
@@ -107,7 +107,7 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Out of the way of each other first: either may have the other's number.
+// Moves both descriptors away first, because either may have the other's number.
 bool hand_over(ChildPlan& plan) {
   const int confinement = ::fcntl(plan.confinement, F_DUPFD_CLOEXEC, kFailureDescriptor + 1);
   const int failure = ::fcntl(plan.failure, F_DUPFD_CLOEXEC, kFailureDescriptor + 1);
@@ -134,7 +134,7 @@ void make_folders(const ChildPlan& plan) {
   do {
     got = ::read(plan.go, &go, 1);
   } while (got < 0 && errno == EINTR);
-  if (got != 1) ::_exit(127);  // the agent died or could not record us
+  if (got != 1) ::_exit(127);  // the agent died or could not record this process
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (plan.cpus != nullptr && ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus) != 0)
     fail_child(plan, StartStep::kSetup);
@@ -174,7 +174,7 @@ Error explain(const StartFailure& failure, const OpenStart& start) {
 
 enum class StartOutcome { kOpen, kProgram, kFailed };
 
-// The pipe closes without a word when the child becomes the program.
+// The pipe closes without a byte when the child executes the program.
 StartOutcome outcome_of(int pipe, int patience_ms, StartFailure& failure) {
   pollfd entry{.fd = pipe, .events = POLLIN, .revents = 0};
   while (::poll(&entry, 1, patience_ms) < 0 && errno == EINTR) {
@@ -187,7 +187,7 @@ StartOutcome outcome_of(int pipe, int patience_ms, StartFailure& failure) {
   return got == 0 ? StartOutcome::kProgram : StartOutcome::kFailed;
 }
 
-// Readable at `kPlanDescriptor` from its first byte.
+// Readable at `kPlanDescriptor` from the first byte.
 Result<UniqueFd> file_in_memory(const std::string& text) {
   UniqueFd file(::memfd_create("plan", MFD_CLOEXEC));
   if (!file) return errno_error("create a file in memory");
@@ -196,7 +196,7 @@ Result<UniqueFd> file_in_memory(const std::string& text) {
   return file;
 }
 
-// As fork(2); the child of a confined program is the first process of a pid namespace.
+// Like fork(2); the child of a confined program is the first process of a pid namespace.
 pid_t fork_child(bool confined) {
   if (!confined) return ::fork();
   return static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, 0));
@@ -251,7 +251,7 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   const pid_t pid = fork_child(confined);
   if (pid < 0) return errno_error("start a process");
   if (pid == 0) {
-    ::close(go->write.get());  // else the child would wait for itself if the agent died
+    ::close(go->write.get());  // otherwise the child would keep the pipe open itself if the agent died
     become_program(plan);
   }
   failures->write.reset();

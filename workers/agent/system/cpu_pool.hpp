@@ -1,5 +1,5 @@
-// The CPUs of a node that workers have to themselves: those of a job with resources.cpus. A CPU is held by one worker
-// at a time. A worker that asks for none, or for more than are free, may run on every CPU that the agent may use.
+// The CPUs of a node that workers have exclusively: workers of jobs with resources.cpus. At most one worker holds a
+// CPU. A worker that requests none, or more than are free, may run on every CPU that the agent may use.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@ namespace tidepool::agent {
 
 class CpuPool {
  public:
-  // `cpus`: the numbers of those that the agent may use, ascending.
+  // `cpus`: numbers of the CPUs that the agent may use, ascending.
   explicit CpuPool(std::vector<int> cpus) : cpus_(std::move(cpus)) {}
 
   // The lowest `count` free CPUs, held by the worker until it is released; none if fewer are free.
   [[nodiscard]] std::vector<int> take(WorkerId worker, int count);
-  // The worker holds these already, from an agent before this one.
+  // The worker already holds these, assigned by an earlier agent.
   void adopt(WorkerId worker, std::vector<int> cpus);
   void release(WorkerId worker) { held_.erase(worker); }
 
@@ -27,7 +27,7 @@ class CpuPool {
   std::map<WorkerId, std::vector<int>> held_;
 };
 
-// The CPUs that this process may run on, ascending; none where the kernel does not tell.
+// The CPUs that this process may run on, ascending; none if the kernel does not report them.
 [[nodiscard]] std::vector<int> usable_cpus();
 
 }  // namespace tidepool::agent

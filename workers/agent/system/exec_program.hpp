@@ -1,5 +1,5 @@
-// Becoming a program that is looked for at several places, as execvp(3) with PATH; but async-signal-safe, and only in
-// the process that is to become it: a folder on a file system that does not answer must not hold up the agent.
+// Executes a program that is searched at several places, like execvp(3) with PATH, but async-signal-safe. Call it only
+// in the process that becomes the program: a folder on a file system that does not answer must not block the agent.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace tidepool::agent {
 
-// Returns only if no place, a list that ends with null, has a program that can be run; errno says why.
+// Returns only if no place contains an executable program; errno says why. `places` ends with null.
 inline void exec_first(char* const* places, char* const* argv, char* const* environment) {
   int why = 0;
   for (; *places != nullptr; ++places) {

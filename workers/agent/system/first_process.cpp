@@ -27,7 +27,7 @@ void leave_first_process() {
   const pid_t child = ::fork();
   if (child > 0) ::_exit(stand_before(child, awaited));
   ::sigprocmask(SIG_SETMASK, &before,
-                nullptr);  // of the child; or where there is none, this one is the agent after all
+                nullptr);  // of the child; without a child this process is the agent after all
 }
 
 }  // namespace tidepool::agent

@@ -1,4 +1,4 @@
-// The steady clock as an Instant, by which the agent's deadlines go.
+// The steady clock as an Instant; the agent's deadlines use it.
 #pragma once
 
 #include <chrono>

@@ -28,7 +28,7 @@ constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
 }  // namespace
 
-// proc(5): "pid (comm) state ppid pgrp ... starttime(22) ... exit_code(52)"; comm may hold any character.
+// proc(5): "pid (comm) state ppid pgrp ... starttime(22) ... exit_code(52)"; comm may contain any character.
 std::optional<ProcStat> read_proc_stat(pid_t pid) {
   const auto text = read_whole_file("/proc/" + std::to_string(pid) + "/stat");
   if (!text) return std::nullopt;
@@ -58,11 +58,11 @@ std::string boot_id() {
 
 std::optional<int> wait_status_of_stranger(pid_t pid, int pidfd) {
   PidfdInfo info{.mask = kPidfdInfoExit};
-  // Asked first: from the moment it answers, the pid may belong to another process.
+  // Query the pidfd first: once it has the exit status, the pid may belong to another process.
   if (::ioctl(pidfd, kPidfdGetInfo, &info) == 0 && (info.mask & kPidfdInfoExit) != 0) return info.wait_status;
   const auto stat = read_proc_stat(pid);
   if (stat && stat->state == 'Z') return stat->wait_status;
-  // It may have been reaped between the two questions.
+  // The process may have been reaped between the two queries.
   info = {.mask = kPidfdInfoExit};
   if (::ioctl(pidfd, kPidfdGetInfo, &info) == 0 && (info.mask & kPidfdInfoExit) != 0) return info.wait_status;
   return std::nullopt;

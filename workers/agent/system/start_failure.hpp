@@ -1,4 +1,4 @@
-// How a process that cannot execute its program reports why: through a pipe, which closes without a byte if it can.
+// How a process that cannot execute its program reports why: through a pipe, which closes without a byte on success.
 #pragma once
 
 namespace tidepool::agent {
@@ -12,7 +12,7 @@ enum class StartStep : int { kSetup, kWorkdir, kProgram };
 struct StartFailure {
   StartStep step = StartStep::kSetup;
   int error = 0;
-  char what[240] = {};  // what was tried; may be empty
+  char what[240] = {};  // what was attempted; may be empty
 };
 
 }  // namespace tidepool::agent

@@ -42,7 +42,7 @@ Status put_in_place(const UniqueFd& file, const std::string& temporary, const st
 
 }  // namespace
 
-// Other processes may replace the same file: each writes to a name of its own.
+// Other processes may replace the same file, so each writes to a temporary file of its own.
 Status replace_file(const std::filesystem::path& path, std::string_view text) {
   std::string temporary = path.string() + ".XXXXXX";
   const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));

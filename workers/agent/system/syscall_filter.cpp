@@ -26,8 +26,8 @@ bool enter_syscall_filter(const SyscallFilter& filter) {
   const auto enter = [&](unsigned flags) {
     return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
   };
-  // Kernels before 5.16 would else slow every load of a filtered process, against what scripts of browsers may try;
-  // those before 4.17 do not know the flag.
+  // Without the flag, kernels before 5.16 slow every load of a filtered process, as a protection against scripts in
+  // browsers; kernels before 4.17 do not know the flag.
   return enter(SECCOMP_FILTER_FLAG_SPEC_ALLOW) || (errno == EINVAL && enter(0));
 }
 

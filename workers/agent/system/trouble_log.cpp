@@ -8,7 +8,7 @@
 namespace tidepool::agent {
 namespace {
 
-// So long a source is known after its last line, with what was left out of it.
+// How long a source is remembered after its last line, with the number of lines left out.
 constexpr Duration kKnownFor = TroubleLog::kEvery * 10;
 
 }  // namespace

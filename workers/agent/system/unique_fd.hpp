@@ -1,4 +1,4 @@
-// A file descriptor with one owner, closed with it.
+// A file descriptor with one owner; the destructor closes it.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Waits for a child process of this one, across signals.
+// Waits for a child process of this process; interrupted waits are repeated.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace tidepool::agent {
 
-// As waitpid(2) tells its end; -1, which is no exit by itself, if there is no such child.
+// The status from waitpid(2); -1, which does not count as an exit, if there is no such child.
 inline int wait_for_end(pid_t child) {
   int status = -1;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

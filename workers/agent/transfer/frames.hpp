@@ -1,10 +1,10 @@
-// A file on its way, as frames. Pure: bytes in, chunks out.
+// The transfer of a file as frames. Pure: bytes in, chunks out.
 //
 //   size u32 | zero u32 | checksum u64 | `size` bytes      ... and at the end size 0 and the checksum of the file
 //
-// Numbers with the lowest byte first. All chunks but the last have kStateChunk, counted from the start of the file, so
-// a transfer goes on at a multiple of that. Checksums: XXH3, 64 bits; of the file: of its chunks' checksums in order.
-// They tell damage, on a disk or in memory; against changes on purpose there is TLS.
+// Numbers are little endian. All chunks except the last have kStateChunk bytes, counted from the start of the file, so
+// a transfer resumes at a multiple of that. Checksums: XXH3, 64 bits; of the file: over its chunks' checksums in order.
+// They detect damage on a disk or in memory; TLS protects against deliberate changes.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ namespace tidepool::agent {
 inline constexpr std::size_t kStateChunk = std::size_t{1} << 20U;
 inline constexpr std::size_t kFrameHeader = 16;
 
-// Of a file, chunk by chunk.
+// The checksum of a file, computed chunk by chunk.
 class FileChecksum {
  public:
   void add(std::span<const std::byte> chunk);
   [[nodiscard]] std::uint64_t value() const;
 
  private:
-  std::vector<std::byte> sums_;  // eight bytes a chunk
+  std::vector<std::byte> sums_;  // eight bytes per chunk
 };
 
 [[nodiscard]] std::string frame_of(std::span<const std::byte> chunk);
@@ -42,7 +42,7 @@ struct Frame {
 class FrameReader {
  public:
   void append(std::span<const std::byte> bytes);
-  // None: the next frame is not whole yet. An error: it is damaged, and no more can be read.
+  // None: the next frame is not complete yet. An error: it is damaged, and nothing more can be read.
   [[nodiscard]] Result<std::optional<Frame>> next();
 
  private:

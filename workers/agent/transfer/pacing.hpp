@@ -1,5 +1,5 @@
-// How fast an agent may send: a bucket of tokens, one a byte, that is filled at the rate. Pure. All transfers of an
-// agent draw on one bucket, so they share the rate.
+// Limits the rate at which an agent sends: a token bucket with one token per byte, filled at the rate. Pure. All
+// transfers of an agent use one bucket, so they share the rate.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace tidepool::agent {
 
 class Pacer {
  public:
-  // Bytes a second; 0 = as fast as it goes.
+  // Bytes per second; 0 = no limit.
   explicit Pacer(std::int64_t rate) : rate_(rate) {}
 
-  // How long to wait before these bytes may go. They count as sent: the next ones wait for them.
+  // How long to wait before these bytes may be sent. They count as sent: later bytes wait for them.
   [[nodiscard]] Duration wait_for(std::int64_t bytes, Instant now) {
     if (rate_ <= 0) return {};
     const Instant begin = std::max(free_at_, now);

@@ -1,5 +1,6 @@
-// A TLS link to another agent, for a thread of its own: each call waits for its end, for a bounded time, and ends early
-// when the thread is to stop. Nothing is believed before the handshake has shown the other's certificate.
+// A TLS link to another agent, for use in a thread of its own: each call blocks until it completes, for a bounded time,
+// and ends early when the thread must stop. Nothing is trusted before the handshake has shown the other side's
+// certificate.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,10 +20,10 @@
 
 namespace tidepool::agent {
 
-// What the two say to each other before the frames: objects on lines.
+// The messages before the frames: objects on lines.
 inline constexpr std::size_t kPeerLineMax = 4'096;
 inline constexpr JsonLimits kPeerJson{.bytes_max = kPeerLineMax, .depth_max = 2, .values_max = 8};
-// How often a thread that waits looks whether it is to stop.
+// How often a waiting thread checks whether it must stop.
 inline constexpr std::chrono::milliseconds kStopPeriod{100};
 inline constexpr Duration kPeerPatience = Duration::seconds(30);  // for a byte
 
@@ -33,30 +34,30 @@ class PeerLink {
   // `host` is an address. The error names the agent that could not be reached.
   [[nodiscard]] static Result<std::unique_ptr<PeerLink>> connect(const std::string& host, int port,
                                                                  const tls::Context& context, std::stop_token stop);
-  // `accepted`: a connected socket, which the link owns from here on. The link is in a hurry() from the handshake on.
+  // `accepted`: a connected socket, which the link owns from now on. hurry() applies from the handshake on.
   [[nodiscard]] static Result<std::unique_ptr<PeerLink>> serve(int accepted, const tls::Context& context,
                                                                std::stop_token stop, Duration within);
 
-  // From now on whatever is waited for must have come within that time, all together; none: each within its own.
+  // Everything that is awaited from now on must arrive within that time in total; none: each wait has its own limit.
   void hurry(std::optional<Duration> within);
 
-  // Fingerprint of the certificate that the other side has shown and proven; empty = none.
+  // Fingerprint of the certificate that the other side presented and proved; empty = none.
   [[nodiscard]] std::string peer_print();
 
   [[nodiscard]] Status send(std::string_view bytes);
-  // At least one byte. `meanwhile` is called again and again while none has come.
+  // Reads at least one byte. `meanwhile` is called repeatedly while none has arrived.
   struct Waiting {
     Duration most = kPeerPatience;
     std::function<void()> meanwhile = [] {};
   };
   [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into) { return read_some(into, Waiting()); }
   [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into, const Waiting& waiting);
-  // Without its newline.
+  // Returns the line without its newline.
   [[nodiscard]] Result<std::string> read_line();
 
  private:
   explicit PeerLink(std::stop_token stop) : stop_(std::move(stop)) {}
-  // Begins what ends with a call of the handler that it is given.
+  // Starts an operation that ends by calling the handler it was given.
   using Ended = std::function<void(boost::system::error_code, std::size_t)>;
   [[nodiscard]] Result<std::size_t> wait(const std::string& attempt, const std::function<void(Ended)>& begin,
                                          const Waiting& waiting);

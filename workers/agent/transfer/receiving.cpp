@@ -9,14 +9,14 @@ namespace tidepool::agent {
 namespace {
 
 constexpr std::size_t kReadBytes = 65'536;
-constexpr std::int64_t kLooksThroughAtLeast = 50'000'000;  // bytes a second
+constexpr std::int64_t kLooksThroughAtLeast = 50'000'000;  // bytes per second
 
 struct Manifest {
   std::string name;
   std::int64_t bytes = 0;
 };
 
-// The name becomes that of a file here: it must be the one that such a state has.
+// The name becomes a file's name here: it must be the name of such a state.
 Result<Manifest> manifest_in(const std::string& line, const Receiving& receiving) {
   const auto document = parse_json(line, kPeerJson);
   if (!document.ok()) return document.error();
@@ -53,7 +53,7 @@ Result<std::int64_t> receive_state(PeerLink& link, const Receiving& receiving) {
   });
   if (!file.ok()) return file.error();
   TP_TRY(link.send(canonical_json({{"offset", file->offset()}}) + "\n"));
-  // The other side looks through what is here already, too, for the checksum.
+  // The other side also reads the part that is already here, for the checksum.
   const Duration looks_through = Duration::seconds(file->offset() / kLooksThroughAtLeast);
   PeerLink::Waiting for_first{.most = kPeerPatience + looks_through, .meanwhile = receiving.bytes_came};
   FrameReader reader;

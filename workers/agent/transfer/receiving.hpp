@@ -1,5 +1,5 @@
-// The receiving side of a transfer: shows its ticket, goes on from what an earlier attempt has left, and puts the file
-// together chunk by chunk.
+// The receiving side of a transfer: presents its ticket, resumes after what an earlier attempt received, and assembles
+// the file chunk by chunk.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,12 @@ struct Receiving {
   JobId job;
   std::int64_t step = 0;
   std::string ticket;
-  std::function<void()> bytes_came;  // each time that some have, or what came before has been looked through further
+  // Called when bytes have arrived, or when more of the earlier part has been verified.
+  std::function<void()> bytes_came;
   std::stop_token stop = {};
 };
 
-// Returns the size of the state, which is whole and on the disk then.
+// Returns the size of the state, which is then complete and on disk.
 [[nodiscard]] Result<std::int64_t> receive_state(PeerLink& link, const Receiving& receiving);
 
 }  // namespace tidepool::agent

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kIncoming = "incoming";
-constexpr std::int64_t kSyncedAtOnce = std::int64_t{64} << 20U;  // so that the end does not wait for all of it
+constexpr std::int64_t kSyncedAtOnce = std::int64_t{64} << 20U;  // so that not everything is flushed at the end
 
 Result<OpenState> open_in(const fs::path& folder, const std::string& name) {
   const UniqueFd place(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -45,7 +45,7 @@ bool SavedFiles::is_state(const std::string& name, JobId job, std::int64_t step)
 
 Result<OpenState> SavedFiles::open(JobId job, std::int64_t step) const {
   std::vector<fs::path> folders{folders_.jobs / job.text() / kIncoming, folders_.jobs / job.text() / "checkpoints"};
-  // First, since it is moved from there to the disk meanwhile.
+  // First, because states are moved from there to the disk meanwhile.
   if (!folders_.memory.empty()) folders.insert(folders.begin(), folders_.memory / cluster_ / job.text());
   for (const fs::path& folder : folders) {
     std::error_code error;

@@ -1,8 +1,8 @@
-// The files of saved states on this node: which one is a job's state of some step, and where one that comes from
-// another node is put together.
+// The files of saved states on this node: finds a job's state of a given step, and assembles a state that comes from
+// another node.
 //
-// Rule: what comes is whole before it has its name, and in the agent's own folder until the job's own takes it: nothing
-// that a job can write to is followed or trusted.
+// Rule: an incoming file is complete before it gets its name, and stays in the agent's own folder until it is delivered
+// to the job's folder: nothing that a job can write to is followed or trusted.
 #pragma once
 
 #include <sys/types.h>
@@ -35,18 +35,18 @@ class SavedFiles {
  public:
   SavedFiles(StateFolders folders, std::string cluster) : folders_(std::move(folders)), cluster_(std::move(cluster)) {}
 
-  // The job's state of this step, wherever it lies here. A link is no state, nor is a file of another user than its
-  // folder's.
+  // The job's state of this step, in any folder of this node. A link is not a state, nor is a file whose owner differs
+  // from its folder's.
   [[nodiscard]] Result<OpenState> open(JobId job, std::int64_t step) const;
-  // Whether that is the name of the job's state of this step.
+  // Whether `name` is the name of the job's state of this step.
   [[nodiscard]] bool is_state(const std::string& name, JobId job, std::int64_t step) const;
 
-  // Where states that come are put together; made where it is missing.
+  // The folder in which incoming states are assembled; created if it is missing.
   [[nodiscard]] Result<std::filesystem::path> incoming(JobId job) const;
-  // Puts what has come whole into the folder where the job's workers look, as `owner`'s if that is not 0. Nothing has
-  // come: nothing is done. Requires: no fetch for the job is under way.
+  // Moves a complete incoming state into the folder where the job's workers look, owned by `owner` if that is not 0.
+  // Does nothing if there is none. Requires: no fetch for the job is in progress.
   [[nodiscard]] Status deliver(JobId job, const std::filesystem::path& folder, uid_t owner) const;
-  // Nothing of what has come stays.
+  // Deletes everything that was received for the job.
   void forget_incoming(JobId job) const;
 
  private:
@@ -54,16 +54,16 @@ class SavedFiles {
   std::string cluster_;
 };
 
-// A file that is put together. What an attempt before has left is taken up where its last whole chunk ends.
+// A file being assembled. It resumes after the last whole chunk of an earlier attempt.
 class IncomingFile {
  public:
-  // `goes_on` is asked again and again while what is there is looked through; false: the attempt ends.
+  // `goes_on` is called repeatedly while the earlier part is verified; false ends the attempt.
   [[nodiscard]] static Result<IncomingFile> open(const std::filesystem::path& folder, const std::string& name,
                                                  std::int64_t bytes, const std::function<bool()>& goes_on);
 
   [[nodiscard]] std::int64_t offset() const { return offset_; }
   [[nodiscard]] Status add(const Frame& frame);
-  // On the disk, under its name. A file whose checksum is another one is deleted.
+  // Flushes the file to disk and gives it its name. If the checksum differs, the file is deleted.
   [[nodiscard]] Status finish(std::uint64_t checksum);
 
  private:
@@ -76,7 +76,7 @@ class IncomingFile {
   std::int64_t bytes_ = 0;
   UniqueFd file_;
   std::int64_t offset_ = 0;
-  std::int64_t on_disk_ = 0;  // so many bytes of it, surely
+  std::int64_t on_disk_ = 0;  // number of its bytes that are certainly on disk
   FileChecksum checksum_;
 };
 

@@ -68,7 +68,7 @@ Result<std::string> send_state(PeerLink& link, const Sending& sending, const std
   const auto offset = offset_in(*wanted, state->bytes);
   if (!offset.ok()) return offset.error();
   TP_TRY(send_from(link, *state, *offset, sending, stop));
-  // The other side closes when it has all, so that nothing on its way is cut off.
+  // The other side closes once it has everything, so that no data in transit is cut off.
   std::byte none{};
   (void)link.read_some(std::span(&none, 1));
   return "the state of step " + std::to_string(grant->step) + " of " + grant->job.text() +

@@ -1,5 +1,5 @@
-// The side of a transfer that has the state: checks the ticket against the key that was shown, then sends the file from
-// the offset that it is asked for.
+// The sending side of a transfer: checks the ticket against the presented key, then sends the file from the requested
+// offset.
 //
 //   fetching agent:  {"ticket": "..."}          sending agent:  {"name": "...", "bytes": 123} or {"refused": "why"}
 //   fetching agent:  {"offset": 0}              sending agent:  frames (frames.hpp)
@@ -17,13 +17,13 @@ namespace tidepool::agent {
 
 struct Sending {
   std::function<Result<Grant>(const std::string& ticket, const std::string& key)> redeem;
-  std::function<void()> admitted;  // the ticket was good
+  std::function<void()> admitted;  // called when the ticket was valid
   std::function<Result<OpenState>(const Grant& grant)> open;
-  // Returns when so many bytes may go; false: the agent ends.
+  // Returns when `bytes` may be sent; false: the agent ends.
   std::function<bool(std::int64_t bytes, const std::stop_token& stop)> pace;
 };
 
-// Returns what was sent, as a sentence for the log; the error says why nothing was, or not all.
+// Returns a sentence for the log about what was sent; the error says why nothing was sent, or not everything.
 [[nodiscard]] Result<std::string> send_state(PeerLink& link, const Sending& sending, const std::stop_token& stop);
 
 }  // namespace tidepool::agent

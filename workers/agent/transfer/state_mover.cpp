@@ -19,11 +19,11 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::ptrdiff_t kServedMax = 16;                    // at a time, with a good ticket
-constexpr std::ptrdiff_t kStrangersMax = 64;                 // that have not shown one yet
+constexpr std::ptrdiff_t kServedMax = 16;                    // simultaneously, with a valid ticket
+constexpr std::ptrdiff_t kStrangersMax = 64;                 // that have not presented a ticket yet
 constexpr Duration kTicketPatience = Duration::seconds(10);  // from the connection on
-constexpr std::chrono::milliseconds kAcceptPause{200};       // after one that failed, for want of descriptors perhaps
-// Between two words that bytes have come.
+constexpr std::chrono::milliseconds kAcceptPause{200};       // after a failed accept, perhaps for lack of descriptors
+// Between two reports that bytes have arrived.
 constexpr Duration kTellPeriod = Duration::seconds(1);
 
 Result<std::string> draw_ticket() {
@@ -46,7 +46,8 @@ StateMover::StateMover(StateFolders folders, std::int64_t rate, Handlers handler
   }
 }
 
-// The threads of fetches and of the listener are asked to end by their destructors; those that serve by the listener's.
+// The destructors of the fetching threads and of the listener ask their threads to end; the listener ends the serving
+// threads.
 StateMover::~StateMover() = default;
 
 void StateMover::join_cluster(const std::string& cluster) {
@@ -65,7 +66,7 @@ void StateMover::fetch(const api::FetchState& from) {
   if (!key_) return;
   const std::uint64_t number = next_fetch_++;
   Fetching& fetching = fetches_[from.job];
-  fetching.thread = {};  // one for the job at a time: asks the one before to stop, and waits for it
+  fetching.thread = {};  // at most one fetch per job runs: asks the previous one to stop and waits for it
   fetching.number = number;
   fetching.thread = std::jthread([this, from, number, files = files()](const std::stop_token& stop) {
     auto outcome = run_fetch(from, files, number, stop);
@@ -140,7 +141,7 @@ void StateMover::offer(const api::OfferState& order, const std::string& host) {
                                          .key = key_->authority_print});
 }
 
-// Once, at the first offer; anew when the node's address has become another one.
+// Once, at the first offer; again when the node's address has changed.
 Status StateMover::listen(const std::string& host) {
   if (host_ == host) return ok_status();
   listener_ = {};
@@ -198,7 +199,7 @@ void StateMover::accept(const std::stop_token& stop) {
 void StateMover::serve(int accepted, const std::string& cluster) {
   const auto serving = std::make_shared<Serving>();
   served_.push_back(serving);
-  // Without a share of its own: the list lets go of a thread only when it is over, or joins it.
+  // The thread does not share ownership: the list releases a thread only when it is over, or joins it.
   Serving& self = *serving;
   self.thread =
       std::jthread([this, accepted, &self, files = SavedFiles(folders_, cluster)](const std::stop_token& stop) {

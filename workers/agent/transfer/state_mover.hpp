@@ -1,7 +1,7 @@
-// What an agent does with saved states that go from node to node: it asks for them, fetches them and hands them over,
-// in threads of their own. Which, when and for how long is decided elsewhere (state/state_waits.hpp).
+// Moves saved states between nodes: requests, fetches and sends them, in threads of its own. state/state_waits.hpp
+// decides which, when and for how long.
 //
-// All calls come from the agent's thread, and so do all handlers: `post` takes them there.
+// All calls come from the agent's thread; all handlers run there too, through `post`.
 #pragma once
 
 #include <atomic>
@@ -28,25 +28,25 @@ namespace tidepool::agent {
 class StateMover {
  public:
   struct Handlers {
-    std::function<void(std::function<void()>)> post;  // runs it on the agent's thread; callable from any
+    std::function<void(std::function<void()>)> post;  // runs it on the agent's thread; callable from any thread
     std::function<void(const api::AgentToDaemon&)> send;
     std::function<void(Fact)> feed;
-    std::function<void(const std::string&)> say;  // a line for the log; from any thread
+    std::function<void(const std::string&)> say;  // receives a line for the log; from any thread
   };
-  // `rate`: bytes a second of all that is sent; 0 = as fast as it goes.
+  // `rate`: bytes per second of everything that is sent; 0 = no limit.
   StateMover(StateFolders folders, std::int64_t rate, Handlers handlers);
   ~StateMover();
   StateMover(const StateMover&) = delete;
   StateMover& operator=(const StateMover&) = delete;
 
-  // False: no key could be made, which the log has said; this agent moves no states.
+  // False: no key could be made, as the log says; this agent moves no states.
   [[nodiscard]] bool ready() const { return key_.has_value(); }
-  // Whose states these are.
+  // Sets the cluster that the states belong to.
   void join_cluster(const std::string& cluster);
 
   void ask(JobId job, std::int64_t step);
   void fetch(const api::FetchState& from);
-  // What has come of it is deleted.
+  // Stops the fetch and deletes what it has received.
   void abandon(JobId job);
   // `host`: the address of this node at which the other agent can reach it.
   void offer(const api::OfferState& order, const std::string& host);
@@ -61,7 +61,7 @@ class StateMover {
   };
   struct Serving {
     std::atomic<bool> over{false};
-    std::atomic<bool> admitted{false};  // its ticket was good
+    std::atomic<bool> admitted{false};  // its ticket was valid
     std::jthread thread;
   };
 
@@ -80,16 +80,16 @@ class StateMover {
   std::string cluster_;
   std::optional<TransferKey> key_;
   std::uint64_t next_fetch_ = 1;
-  std::string host_;  // where it listens; empty = it does not yet
+  std::string host_;  // on which it listens; empty = not listening yet
   int port_ = 0;
 
-  std::mutex mutex_;  // of the three below
+  std::mutex mutex_;  // guards the three members below
   Tickets tickets_;
   Pacer pacer_;
   std::condition_variable_any paced_;
 
   std::map<JobId, Fetching> fetches_;
-  std::list<std::shared_ptr<Serving>> served_;  // of the accepting thread
+  std::list<std::shared_ptr<Serving>> served_;  // used by the accepting thread
   boost::asio::io_context listener_io_{1};
   std::optional<boost::asio::ip::tcp::acceptor> acceptor_;
   std::jthread listener_;  // last: it ends before what it uses

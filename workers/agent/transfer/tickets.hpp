@@ -1,5 +1,5 @@
-// What lets another agent fetch one saved state from this one: a ticket for one use, for a while, and for the holder of
-// one key. Pure; tickets are drawn by the caller.
+// Allows another agent to fetch one saved state from this one: a ticket is valid for one use, for a limited time, and
+// for the holder of one key. Pure; the caller draws the tickets.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@
 
 namespace tidepool::agent {
 
-inline constexpr Duration kTicketLife = Duration::seconds(60);  // until it must be shown; a transfer may last longer
+// Until the ticket must be presented; a transfer may last longer.
+inline constexpr Duration kTicketLife = Duration::seconds(60);
 
 struct Grant {
   JobId job;
   std::int64_t step = 0;
-  std::string key;  // fingerprint of the certificate that its holder shows
+  std::string key;  // fingerprint of the certificate that its holder presents
   Instant until;
 };
 
 class Tickets {
  public:
   void issue(const std::string& ticket, Grant grant, Instant now);
-  // Uses the ticket up, also when it is shown with another key: then it is no secret any more.
+  // Uses up the ticket, even if it is presented with another key: then it is no longer secret.
   [[nodiscard]] Result<Grant> redeem(const std::string& ticket, const std::string& key, Instant now);
 
  private:

@@ -3,7 +3,7 @@
 namespace tidepool::agent {
 namespace {
 
-// The key lives as long as its process, whatever the clocks of the two nodes say.
+// The key lives as long as its process, so its validity must not depend on the clocks of the two nodes.
 constexpr tls::Validity kAlways{.from_unix_s = 0, .until_unix_s = std::int64_t{130} * 365 * 86'400};
 
 }  // namespace

@@ -81,7 +81,7 @@ class BatchQuestion:
     lr_factor: float
 
 
-BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples a step, factor of the learning rate
+BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples per step, factor of the learning rate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Session:
         given = {**dataclasses.asdict(options), "on_resize": _ON_RESIZE.index(options.on_resize)}
         self._rule = rule
         self._rule_error: Optional[Exception] = None
-        self._c_rule = _Rule(self._ask) if rule is not None else _Rule(0)  # lives as long as the library may call it
+        self._c_rule = _Rule(self._ask) if rule is not None else _Rule(0)  # must live while the library may call it
         fields = _Options(struct_size=ctypes.sizeof(_Options), resize_rule=self._c_rule, **given)
         self._checked(self._library.tidepool_open(ctypes.byref(fields), ctypes.byref(handle)))
         self._handle = handle
@@ -185,7 +185,7 @@ class Session:
             question.global_batch, question.lr_factor = int(batch_size), float(lr_factor)
         except Exception as error:  # noqa: BLE001: whatever the program's function raises
             self._rule_error = error
-            question.global_batch = 0  # which the library refuses
+            question.global_batch = 0  # refused by the library
 
     def _checked(self, result: int) -> int:
         error, self._rule_error = self._rule_error, None

@@ -26,10 +26,10 @@ Announce = Callable[[int, int], None]  # first float, count
 
 @dataclasses.dataclass
 class _Bucket:
-    first: int  # float of the buffer
-    last: int  # behind its last float
+    first: int  # index of its first float in the buffer
+    last: int  # index after its last float
     parameters: int
-    missing: int = 0  # parameters whose gradient of this backward is still to come
+    missing: int = 0  # parameters whose gradient of this backward has not arrived yet
 
 
 def float_count(parameters: Sequence[torch.nn.Parameter]) -> int:
@@ -55,9 +55,9 @@ class GradientBuckets:
         self._nodes: list[Any] = []  # the graph's accumulation nodes live as long as they are referenced
         self._hooks: list[Any] = []
         self._in_backward = False
-        self._arrived: set[int] = set()  # first floats of those parameters whose gradient of this backward is there
+        self._arrived: set[int] = set()  # first floats of the parameters whose gradient of this backward has arrived
         self._touched = False  # a gradient has arrived since they were zeroed
-        self._failure: Optional[BaseException] = None  # of a hook, the first
+        self._failure: Optional[BaseException] = None  # the first failure of a hook
         self.reached = False  # a gradient has ever arrived
         self.completes = False  # the coming backward completes the step
         self.summed = False  # the step's sum is taken: no further gradient may arrive
@@ -141,7 +141,7 @@ class GradientBuckets:
     def _fold(self) -> None:
         if self._aside is None:
             self._aside = torch.zeros_like(self._buffer)
-        if self._weight != 0.0:  # a product with 0 would keep what is not a number
+        if self._weight != 0.0:  # a product with 0 would keep NaN and infinities
             self._aside.add_(self._buffer, alpha=self._weight)
         self._buffer.zero_()
         self._touched = False

@@ -19,17 +19,17 @@ _log = logging.getLogger("tidepool")
 class Job:
     """Made by tidepool.init(). Order of use: wrap(), register(), loader(), then the loop."""
 
-    _newest: ClassVar[object] = None  # the mark of the one whose loop began last in this process
+    _newest: ClassVar[object] = None  # the mark of the job whose loop began last in this process
 
     def __init__(self, options: JobOptions) -> None:
         self._mark = object()
         self._file = _settings.read_job_file()
         self._stepper = Stepper(options, self._file)
         self._model: Optional[torch.nn.Module] = None
-        self._optimizers: Sequence[torch.optim.Optimizer] = ()  # those of wrap()
+        self._optimizers: Sequence[torch.optim.Optimizer] = ()  # the optimizers passed to wrap()
         self._loader: Optional[Loader] = None
         self._dataset: Any = None  # of the loader
-        self._made_with: dict[str, Optional[int]] = {}  # the loader, by argument
+        self._made_with: dict[str, Optional[int]] = {}  # arguments of the loader
 
     # --- before the loop ----------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ class Job:
         return (model, *optimizers)
 
     def _take(self, name: str, optimizer: torch.optim.Optimizer) -> None:
-        _optimizer_state.make_state(optimizer)  # so that one that does not fit is refused here
+        _optimizer_state.make_state(optimizer)  # refuses an unsuitable optimizer here
         self._stepper.optimizers[name] = optimizer
 
     def register(self, name: str, value: Any, *, capacity: Optional[int] = None) -> None:
@@ -167,7 +167,7 @@ class Job:
                                "call tp.init() once, and give job.wrap() one module that holds all models, with all "
                                "optimizers")
         Job._newest = self._mark
-        _check_parameters(self._model, self._optimizers)  # some may have been unfrozen, or come with a new group
+        _check_parameters(self._model, self._optimizers)  # some may have been unfrozen, or added with a new group
         self._stepper.join(self._model, self._loader.length)
 
     def epochs(self, count: int) -> Iterator[int]:
@@ -221,10 +221,10 @@ class Job:
         """The loop ends after this step. All workers must say so at the same step: decide by job.step or
         job.mean_loss, which are the same on all."""
         if self._stepper.gathers_more:
-            return  # asked again after the step's last micro-batch
+            return  # the loop requests it again after the step's last micro-batch
         if self._stepper.phase not in (Phase.APPLIED, Phase.RETRY):
             raise RuntimeError("job.finish() comes after opt.step()")
-        self._stepper.finish_asked = self._stepper.phase is Phase.APPLIED  # else asked again after the repeated step
+        self._stepper.finish_asked = self._stepper.phase is Phase.APPLIED  # or again after the retry
 
     def answer_notice(self, answer: str, *, until: Optional[float] = None) -> None:
         """What this worker says to its notice: "saving", "done" (it may be ended at once), "until" with the time in
@@ -352,7 +352,7 @@ def _override(stepper: Stepper, optimizer: torch.optim.Optimizer) -> None:
         _mark_called(self)
         return loss
 
-    # With the marks of a scheduler that was made before, which looks for them.
+    # Keeps the marks that a scheduler created earlier has set and checks.
     step.__dict__.update(getattr(original, "__dict__", {}))
     optimizer.step = types.MethodType(step, optimizer)  # type: ignore[assignment]
     optimizer.zero_grad = (  # type: ignore[assignment]

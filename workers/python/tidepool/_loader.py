@@ -17,7 +17,7 @@ from tidepool._stepping import Stepper
 
 Collate = Callable[[list[Any]], Any]
 
-# A worker without samples in a step computes on these and drops what comes of it. Two, for batch norm's sake.
+# A worker without samples in a step computes on these and discards the result. Two, because batch norm needs two.
 _BORROWED = 2
 
 

@@ -14,10 +14,10 @@ import torch
 
 from tidepool._replica import Getter, Memory, Piece, PickleShadow
 
-# What a state holds before the first step where that, or what the rehearsal leaves, is not zero, by optimizer and key.
+# State values before the first step, by optimizer and key, if they, or the rehearsal's results, are not zero.
 _BEFORE_FIRST_STEP: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
     ("NAdam", "mu_product"): lambda group: 1.0,
-    ("Adamax", "exp_inf"): lambda group: 0.0,  # a gradient of zero leaves its epsilon
+    ("Adamax", "exp_inf"): lambda group: 0.0,  # a zero gradient leaves its epsilon
     ("ASGD", "mu"): lambda group: 1.0,
     ("ASGD", "eta"): lambda group: group["lr"],
     ("ASGD", "ax"): lambda group: 0.0,  # the first step overwrites it
@@ -45,12 +45,12 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
     chosen = {id(p) for _, p in bare}
     try:
         with torch.no_grad():
-            for parameter in parameters:  # one without a gradient is left alone
+            for parameter in parameters:  # step() ignores parameters without a gradient
                 parameter.grad = torch.zeros_like(parameter) if id(parameter) in chosen else None
             for group, decay in zip(optimizer.param_groups, decays):
                 if decay is not None:
                     group["weight_decay"] = 0.0
-            # The class's step: what a scheduler has put around the instance's counts no rehearsal.
+            # The class's step: a scheduler's wrapper of the instance's method would count the rehearsal.
             type(optimizer).step(optimizer)
     finally:
         with torch.no_grad():

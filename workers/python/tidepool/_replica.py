@@ -130,10 +130,10 @@ class PickleShadow:
         self.save()
 
     def _room_for(self, needed: int, capacity: Optional[int]) -> None:
-        # A power of two with room to grow, so that workers whose first states differ a little agree on it.
+        # A power of two with room to grow, so that workers whose first states differ slightly agree on it.
         room = capacity or max(_CAPACITY_MIN, 1 << (2 * needed).bit_length())
         self._memory = bytearray(_LENGTH_BYTES + room)
-        self._held = ctypes.c_char.from_buffer(self._memory)  # as long as it lives, the bytes stay in place
+        self._held = ctypes.c_char.from_buffer(self._memory)  # while it lives, the bytes keep their address
         self.address = ctypes.addressof(self._held)
         self.length = len(self._memory)
 
@@ -213,7 +213,7 @@ def _bytes_of(name: str, value: Any) -> torch.Tensor:
     view = memoryview(value)
     if view.readonly or not view.c_contiguous:
         raise TypeError(f'"{name}" must be a writable array without gaps')
-    if "O" in re.sub(":[^:]*:", "", view.format):  # the names of a record's fields aside
+    if "O" in re.sub(":[^:]*:", "", view.format):  # without the names of a record's fields
         raise TypeError(f'"{name}" holds Python objects, whose addresses mean nothing to another worker: give it a dtype '
                         "of numbers, or register a pair of functions (get, set)")
     if view.nbytes == 0:

@@ -28,7 +28,7 @@ def must_take(call: str, argument: str, function: Any) -> None:
         raise TypeError(f"{call} takes a function, and was given {function!r}, a {type(function).__name__}")
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a built-in one that does not tell
+    except (TypeError, ValueError):  # a built-in without a signature
         return
     try:
         signature.bind(None)

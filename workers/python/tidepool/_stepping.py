@@ -31,7 +31,7 @@ from tidepool._gradients import GradientBuckets, float_count
 from tidepool._replica import PickleShadow, Piece, TensorShadow
 from tidepool._settings import JobFile, JobOptions, LoopLength
 
-# What module buffers changed by rides before the gradients, this small, so that it does not count in their noise.
+# Changes of module buffers are summed before the gradients, scaled so that they do not affect the gradient noise.
 _BUFFER_SCALE = 2.0 ** -40
 
 _NOTICE_PATIENCE_S = 1.0  # after SIGTERM
@@ -39,11 +39,11 @@ _NOTICE_PATIENCE_S = 1.0  # after SIGTERM
 
 class Phase(enum.Enum):
     """Where the step under way is."""
-    OUTSIDE = "outside"  # no step under way
+    OUTSIDE = "outside"  # no step in progress
     COMPUTING = "computing"  # the gradients are being gathered
     SUMMED = "summed"  # agreed on by all workers, to be applied
     APPLIED = "applied"  # to be committed
-    RETRY = "retry"  # a worker died: to be done again
+    RETRY = "retry"  # a worker died: to be repeated
 
 
 class _Progress(ctypes.Structure):
@@ -65,34 +65,34 @@ class Stepper:
     """The session of this worker, from join() to close(), and the step under way."""
 
     def __init__(self, options: JobOptions, file: JobFile) -> None:
-        self.pieces: list[Piece] = []  # of the replica; complete but for the optimizers' before join()
+        self.pieces: list[Piece] = []  # of the replica; the optimizers' pieces are added in join()
         self.optimizers: dict[str, torch.optim.Optimizer] = {}  # by name; their state is registered in join()
         self.averaged: list[TensorShadow] = []  # module buffers that the workers average at each step
-        self.with_steps: list[Piece] = []  # one change a step: learning rates, schedulers, registered tensors
-        self.with_turns: list[PickleShadow] = []  # changed by forward passes, too, which stays: generators, for example
+        self.with_steps: list[Piece] = []  # change once per step: learning rates, schedulers, registered tensors
+        self.with_turns: list[PickleShadow] = []  # forward passes change them too, permanently, such as generators
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
         self.on_notice: list[Callable[[_abi.Notice], Any]] = []
         self._end_signal = EndSignal()
         self.phase = Phase.OUTSIDE
-        self.step: Optional[_abi.Step] = None  # under way, or the last
+        self.step: Optional[_abi.Step] = None  # in progress, or the last
         self.totals: Optional[_abi.Totals] = None
         self.ending: Optional[int] = None
         self.committed = 0  # steps
         self.finish_asked = False
-        self._notice: Optional[_abi.Notice] = None  # newest word of it
-        self._told_notice = ""  # decision of the one that the program has been told of
+        self._notice: Optional[_abi.Notice] = None  # the newest notice
+        self._told_notice = ""  # decision of the notice that the program has received
         self._options = options
         self._file = file
         self._length = LoopLength(0, 0)
-        self._progress = _Progress(mean_loss=math.nan)  # not told by any step yet
+        self._progress = _Progress(mean_loss=math.nan)  # not reported by any step yet
         self._session: Optional[_abi.Session] = None
         self._buckets: Optional[GradientBuckets] = None
-        self._on_gpu = False  # some of the memory that the session knows lies there
-        self._held: list[object] = [self.pieces]  # what the session points into; outlives it
-        self._part_samples = 0  # of the micro-batch under way
+        self._on_gpu = False  # whether the session has memory on the GPU
+        self._held: list[object] = [self.pieces]  # memory that the session refers to; must outlive it
+        self._part_samples = 0  # of the current micro-batch
         self._last_part = True
-        self.given = True  # the loop over batches has seen the step under way
+        self.given = True  # the loop over batches has received the current step
         self._loss_sum = 0.0
         self._loss_samples = 0
 
@@ -128,9 +128,9 @@ class Stepper:
         self._on_gpu = _device.on_gpu(trained[0]) or any(piece.on_gpu for piece in self.pieces)
         self._name_stream()
         for piece in self.pieces:
-            piece.save()  # what was set since it was registered, such as a scheduler's first learning rate
+            piece.save()  # values set after registration, such as a scheduler's first learning rate
             if piece.length == 0:
-                continue  # an empty tensor is no state, and the library refuses it
+                continue  # an empty tensor has no state, and the library refuses it
             register = session.register_device if piece.on_gpu else session.register
             register(piece.name, piece.address, piece.length)
         self._frozen = [p for p in model.parameters() if not p.requires_grad]
@@ -188,7 +188,7 @@ class Stepper:
             raise RuntimeError("the job was closed: job.close() comes after the loop, and a forked process leaves the "
                                "loop to its parent")
         if not self.given:
-            return True  # begun for the loop over epochs, not yet seen by the loop over batches
+            return True  # begun by the loop over epochs, not yet received by the loop over batches
         if self._buckets is not None:
             self._buckets.raise_failure()
         retried = self.phase is Phase.RETRY
@@ -262,8 +262,8 @@ class Stepper:
         self.given = True
         self._part_samples, self._last_part = samples, last
         weight = float(samples) if self._options.loss == "mean" else 1.0
-        # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is
-        # summed at the end of backward() all the same: what the program then does to the gradients, all do alike.
+        # Without samples of its own this worker computes on borrowed ones and discards the result. It still sums its
+        # step at the end of backward(): all workers then treat the gradients alike.
         self._buckets.begin_part(weight if samples > 0 else 0.0, last)
 
     @property
@@ -335,7 +335,7 @@ class Stepper:
         """Calls `step` if the step is agreed on and complete."""
         if self._buckets is not None:
             self._buckets.raise_failure()
-        if self.gathers_more:  # the step comes with the last micro-batch
+        if self.gathers_more:  # the last micro-batch completes the step
             for shadow in self.with_turns:
                 shadow.note()
             return
@@ -429,7 +429,7 @@ class Stepper:
         self.phase = Phase.OUTSIDE
         self.let_go()
         if self._buckets is not None:
-            self._buckets.release()  # before the session, whose memory the gradients lie in
+            self._buckets.release()  # before the session, whose memory contains the gradients
             self._buckets, self._buffer = None, None
         self._session.close()
 
@@ -437,7 +437,7 @@ class Stepper:
 def _close_quietly(session: _abi.Session, memory: Sequence[object]) -> None:
     with contextlib.suppress(_abi.TidepoolError):
         session.close()
-    del memory  # lived until here
+    del memory  # had to live until here
 
 
 def _leave_to_parent(stepper: weakref.ref[Stepper]) -> None:

@@ -1,9 +1,9 @@
-// One replica's state in one file: a header in JSON, then the registered pieces of memory, each with a
-// checksum. A reader gets all of it or an error that says what is wrong; it never gets half.
+// One replica's state in one file: a header in JSON, then the registered pieces of memory, each with a checksum. A
+// reader gets the whole state, or an error that says what is wrong; it never gets a part.
 //
 //   "tidepool" | format u32 | header bytes u32 | header checksum u64 | header | piece | piece | ...
 //
-// Numbers in the byte order of the machine that wrote it, as the pieces themselves are. Checksums: XXH3, 64 bits.
+// Numbers are in the byte order of the writing machine, and so are the pieces. Checksums: XXH3, 64 bits.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 namespace tidepool::runtime {
 
 struct CheckpointHeader {
-  std::string owner;                   // of which job; empty: a worker alone
-  std::uint64_t layout = 0;            // fingerprint of what makes up a replica
+  std::string owner;                   // the job; empty: a worker without a job
+  std::uint64_t layout = 0;            // fingerprint of the names and sizes that make up a replica
   std::int64_t step = 0;               // committed
-  std::vector<std::int64_t> progress;  // all of Progress, as words
+  std::vector<std::int64_t> progress;  // the whole Progress as words
 };
 
 struct NamedBytes {
@@ -34,7 +34,8 @@ struct NamedBytes {
 [[nodiscard]] Status write_checkpoint(const std::filesystem::path& path, const CheckpointHeader& header,
                                       std::span<const NamedBytes> pieces);
 
-// Opened: the header is read and has its checksum. Errors are kInvalidArgument where the file is damaged.
+// An open checkpoint: the header is read and its checksum is correct. Errors are kInvalidArgument if the file is
+// damaged.
 class CheckpointFile {
  public:
   [[nodiscard]] static Result<CheckpointFile> open(const std::filesystem::path& path);
@@ -42,7 +43,7 @@ class CheckpointFile {
   [[nodiscard]] const CheckpointHeader& header() const { return header_; }
   [[nodiscard]] std::uint64_t bytes() const;  // of all pieces
 
-  // The pieces one after the other; an error unless every one has its checksum.
+  // The pieces one after the other; an error unless every piece matches its checksum.
   [[nodiscard]] Result<std::vector<std::byte>> read() const;
 
  private:
@@ -56,13 +57,13 @@ class CheckpointFile {
   [[nodiscard]] Error damaged(const std::string& why) const;
 
   std::filesystem::path path_;
-  OwnedFile file_;  // stays readable when the file is moved or removed
+  OwnedFile file_;  // stays readable after the file is moved or removed
   std::uint64_t pieces_begin_ = 0;
   CheckpointHeader header_;
   std::vector<Piece> pieces_;
 };
 
-// 64-bit XXH3 of `bytes`: for telling damage and change, not for security.
+// 64-bit XXH3 of `bytes`: detects damage and changes, not for security.
 [[nodiscard]] std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
 }  // namespace tidepool::runtime

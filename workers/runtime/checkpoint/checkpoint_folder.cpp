@@ -40,8 +40,8 @@ std::vector<Entry> entries_of(const fs::path& folder, const std::string& tag) {
   return entries;
 }
 
-// A link of that name, in one move. Only people read it, and not all file systems know links: without one the state is
-// kept all the same, and none stays that points at an earlier one.
+// Replaces the link in one rename. Only people read it, and not all file systems support links: without a link the
+// state is kept all the same, and no link to an earlier state stays.
 void point_latest_at(const fs::path& folder, const std::string& file_name) {
   const fs::path latest = folder / kLatestName;
   const fs::path fresh = folder / (std::string(kLatestName) + "." + file_name + std::string(kUnfinished));

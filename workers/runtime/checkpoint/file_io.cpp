@@ -11,7 +11,7 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr std::size_t kPartMax = 64U << 20U;  // one call of the kernel takes at most 2 GiB
+constexpr std::size_t kPartMax = 64U << 20U;  // one system call transfers at most 2 GiB
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 
 namespace tidepool::runtime {
 
-// Closes at the end of its life. get() < 0: none.
+// Closes the descriptor in its destructor. get() < 0: none.
 class OwnedFile {
  public:
   explicit OwnedFile(int fd) : fd_(fd) {}
@@ -24,18 +24,18 @@ class OwnedFile {
   int fd_;
 };
 
-// "cannot <attempt>: <what errno says>".
+// "cannot <attempt>: <text of errno>".
 [[nodiscard]] Error file_error(const std::string& attempt);
 
 [[nodiscard]] Result<OwnedFile> open_for_reading(const std::filesystem::path& path);
-// Created or emptied, for its owner only.
+// Creates or empties the file, readable and writable for its owner only.
 [[nodiscard]] Result<OwnedFile> create_file(const std::filesystem::path& path);
 [[nodiscard]] Status write_whole(const OwnedFile& file, std::span<const std::byte> bytes);
-// From `offset` on. An error if the file ends before `bytes` is full.
+// Reads from `offset` on. An error if the file ends before `bytes` is full.
 [[nodiscard]] Status read_whole(const OwnedFile& file, std::uint64_t offset, std::span<std::byte> bytes);
-// Its bytes are on the disk, not only in the cache.
+// Returns once the file's bytes are on the disk, not only in the cache.
 [[nodiscard]] Status flush_file(const OwnedFile& file);
-// The names in it are on the disk.
+// Returns once the names in the folder are on the disk.
 [[nodiscard]] Status flush_folder(const std::filesystem::path& folder);
 
 }  // namespace tidepool::runtime

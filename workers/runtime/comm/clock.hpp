@@ -1,4 +1,4 @@
-// The one clock of the runtime: monotonic, for deadlines and for measuring; never a wall clock.
+// The only clock of the runtime: monotonic, for deadlines and measurements; never a wall clock.
 #pragma once
 
 #include <chrono>

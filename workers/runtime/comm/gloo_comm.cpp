@@ -23,8 +23,8 @@ namespace {
 
 constexpr Millis kSettleTimeout{5'000};
 
-// Gloo writes to its sockets without MSG_NOSIGNAL, so a peer's death would kill us too. A program that
-// handles SIGPIPE itself keeps its handler.
+// Gloo writes to its sockets without MSG_NOSIGNAL, so a peer's death would kill this process. A program that handles
+// SIGPIPE itself keeps its handler.
 void outlive_broken_connections() {
   struct sigaction present{};
   if (::sigaction(SIGPIPE, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
@@ -34,7 +34,7 @@ bool is_ipv6(const std::string& host) {
   return host.find(':') != std::string::npos;
 }
 
-// Gloo's own form of it. Requires: `host` is an IP address.
+// The address in Gloo's format. Requires: `host` is an IP address.
 std::vector<char> gloo_address(const std::string& host, std::uint16_t port) {
   sockaddr_in v4{};
   v4.sin_family = AF_INET;
@@ -49,7 +49,7 @@ std::vector<char> gloo_address(const std::string& host, std::uint16_t port) {
   return gloo::transport::tcp::Address(reinterpret_cast<const sockaddr*>(&v6), sizeof v6).bytes();
 }
 
-// Where `why` says that this host has no more of what a mesh takes: how much it takes, and what to do.
+// If `why` says that this host lacks a resource for the mesh: how much it needs, and what to do.
 std::string advice(const std::string& why, int size) {
   const std::string others = std::to_string(size - 1) + " others";
   if (why.find(std::strerror(EADDRINUSE)) != std::string::npos) {
@@ -61,7 +61,7 @@ std::string advice(const std::string& why, int size) {
          ": raise the hard limit of open files of its agent (ulimit -Hn, or LimitNOFILE= of the service)";
 }
 
-// Gloo's collectives want a gloo::Context; this one is connected by ourselves instead of through a store.
+// Gloo's collectives need a gloo::Context; this one is connected here instead of through a store.
 class MeshContext final : public gloo::Context {
  public:
   MeshContext(int rank_here, int size_here) : gloo::Context(rank_here, size_here) {}
@@ -83,7 +83,7 @@ class Mesh final : public GlooComm {
     guarded_ = std::make_shared<GuardedContext>(device, options.rank, options.size, options.warn);
     transport_ = std::make_shared<BreakableTransport>(guarded_, device);
     transport_->set_connect_timeout(options.connect_timeout);
-    const auto quick = transport_->quicken();  // also where one cannot listen, and all are let go of
+    const auto quick = transport_->quicken();  // also if listening fails and all pairs are closed
     for (int peer = 0; peer < options.size; ++peer) {
       if (peer != options.rank) transport_->createPair(peer)->setLocalRank(0);
     }
@@ -156,7 +156,7 @@ class Mesh final : public GlooComm {
   void settle() override {
     const std::int64_t nothing = 0;
     std::vector<std::int64_t> all(static_cast<std::size_t>(options_.size));
-    // A failure says that a rank has settled and left already, which is what we wait for.
+    // A failure means that a rank has already settled and left, which is the purpose of the wait.
     static_cast<void>(gather({&nothing, 1}, all, kSettleTimeout).ok());
   }
 
@@ -167,7 +167,7 @@ class Mesh final : public GlooComm {
     return there.entry_of(static_cast<std::size_t>(options_.rank), static_cast<std::size_t>(options_.size));
   }
 
-  // Told before a connection is tried that would go to another process, or nowhere.
+  // Reports an address that leads to another process, or nowhere, before the connection is tried.
   [[nodiscard]] Status check_within_reach(int peer, const api::CommAddress::Gloo& there) const {
     const std::string sender = "rank " + std::to_string(peer);
     if (options_.size > 1 && own_entry(there) == nullptr) return invalid_argument(sender + " sent a bad address");
@@ -196,7 +196,7 @@ class Mesh final : public GlooComm {
     std::string why = "a member is gone";
     try {
       call();
-      // Broken in its last wait, it may have returned without an exception.
+      // A wait that abort() ended last may return without an exception.
       if (!transport_->aborted()) return ok_status();
     } catch (const std::exception& error) {
       if (!transport_->aborted()) why = error.what();
@@ -204,7 +204,7 @@ class Mesh final : public GlooComm {
     return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why};
   }
 
-  std::unique_ptr<QuickTicks> closing_;  // first, so that it goes after all connections
+  std::unique_ptr<QuickTicks> closing_;  // first, so that it is destroyed after all connections
   GlooOptions options_;
   std::shared_ptr<MeshContext> context_;
   std::shared_ptr<GuardedContext> guarded_;

@@ -5,14 +5,14 @@
 namespace tidepool::runtime {
 namespace {
 
-// Gloo's collectives number their slots from zero in the high bits; this one is out of their way.
+// Gloo's collectives number their slots from zero in the high bits; this slot does not collide with them.
 constexpr std::uint64_t kCanarySlot = ~0ULL;
 constexpr Millis kForever = std::chrono::hours(24 * 365);
 
 }  // namespace
 
-// Passes everything on to Gloo's buffer; a wait that was broken throws instead of returning false,
-// which Gloo's algorithms do not look at.
+// Forwards everything to Gloo's buffer; a broken wait throws instead of returning false, which Gloo's algorithms do not
+// check.
 class BreakableTransport::Buffer final : public gloo::transport::UnboundBuffer {
  public:
   Buffer(BreakableTransport& transport, std::unique_ptr<gloo::transport::UnboundBuffer> inner)
@@ -65,7 +65,7 @@ void BreakableTransport::set_connect_timeout(Millis timeout) {
 std::unique_ptr<gloo::transport::UnboundBuffer> BreakableTransport::createUnboundBuffer(void* memory,
                                                                                         std::size_t bytes) {
   auto buffer = std::make_unique<Buffer>(*this, inner_->createUnboundBuffer(memory, bytes));
-  // After it is known to abort(): a buffer is either broken there or refused here.
+  // Check after abort() can see the buffer: the buffer is either aborted there or refused here.
   if (aborted_) throw gloo::IoException("a member is gone");
   return buffer;
 }
@@ -79,7 +79,7 @@ void BreakableTransport::watch_connections() {
     try {
       canary_->waitRecv(nullptr, kForever);
     } catch (const std::exception&) {
-      // A connection is lost: that is what it waits for.
+      // A connection is lost, which is what this waits for.
     }
     abort();
   });
@@ -89,12 +89,12 @@ void BreakableTransport::abort() noexcept {
   if (aborted_.exchange(true)) return;
   const QuickTicks quick(device_, size);
   try {
-    // A wait that times out makes Gloo close every pair and wake the threads blocked on one: its one
-    // public way to do so. The buffer waits for nothing, so the time-out is immediate and ours alone.
+    // A wait that times out makes Gloo close every pair and wake the threads blocked on one: Gloo has no other public
+    // way. Nothing is sent to this buffer, so the time-out is immediate and affects only this context.
     char nothing = 0;
     inner_->createUnboundBuffer(&nothing, sizeof nothing)->waitRecv(nullptr, Millis{1});
   } catch (const std::exception&) {
-    // The time-out itself, always.
+    // Always the time-out itself.
   }
   const std::lock_guard lock(mutex_);
   for (gloo::transport::UnboundBuffer* buffer : live_) {

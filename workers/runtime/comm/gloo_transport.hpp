@@ -1,8 +1,8 @@
-// A Gloo transport whose every wait can be broken from another thread. Gloo 2022 wakes the operations
-// that a failed connection still knows, but an operation that it had already taken off its lists when
-// the peer died is forgotten, and its wait lasts until the timeout. Here no wait outlives abort().
+// A Gloo transport in which another thread can end every wait. Gloo 2022 wakes the operations that a failed connection
+// still lists, but it forgets an operation that was already off the lists when the peer died, and that wait lasts until
+// the timeout. Here no wait outlives abort().
 //
-// Gloo's algorithms make all their buffers through the transport context, so that is what we wrap.
+// Gloo's algorithms create all their buffers through the transport context, so this class wraps that context.
 #pragma once
 
 #include <gloo/transport/context.h>
@@ -26,17 +26,17 @@ class BreakableTransport final : public gloo::transport::Context {
   BreakableTransport(const BreakableTransport&) = delete;
   BreakableTransport& operator=(const BreakableTransport&) = delete;
 
-  // While it lives, connections are let go of more quickly.
+  // While the returned object lives, Gloo closes connections faster.
   [[nodiscard]] std::unique_ptr<QuickTicks> quicken() const { return std::make_unique<QuickTicks>(device_, size); }
 
-  // For connections that are made from now on.
+  // Applies to connections that are made later.
   void set_connect_timeout(Millis timeout);
 
-  // Call once connected: from then on the loss of any one connection aborts all, so that a rank that
-  // does not talk to the dead one at that moment learns of it too.
+  // Call once connected: from then on the loss of any connection aborts all, so that a rank which is not communicating
+  // with the dead one at that moment also notices.
   void watch_connections();
 
-  // Closes all connections and ends all waits, now and later, with an exception. Any thread.
+  // Closes all connections and ends all present and later waits with an exception. Any thread.
   void abort() noexcept;
   [[nodiscard]] bool aborted() const { return aborted_; }
 
@@ -51,7 +51,7 @@ class BreakableTransport final : public gloo::transport::Context {
   std::shared_ptr<gloo::transport::tcp::Device> device_;  // of `inner_`
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
-  std::set<gloo::transport::UnboundBuffer*> live_;  // Gloo's own buffers behind ours
+  std::set<gloo::transport::UnboundBuffer*> live_;  // Gloo's own buffers, which the wrappers use
   char canary_byte_ = 0;
   std::unique_ptr<gloo::transport::UnboundBuffer> canary_;  // waits for a message that no rank sends
   std::thread watcher_;

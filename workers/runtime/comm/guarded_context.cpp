@@ -22,7 +22,8 @@ namespace tcp = gloo::transport::tcp;
 
 using Warn = GuardedContext::Warn;
 
-constexpr std::size_t kArrivalsMax = 16;  // that have not shown their key yet; beyond it the oldest is closed
+// Connections that have not shown their key yet; above that the oldest is closed.
+constexpr std::size_t kArrivalsMax = 16;
 constexpr int kListenTries = 4;
 
 std::string fresh_key() {
@@ -41,14 +42,14 @@ bool equal_in_constant_time(const std::string& a, const std::string& b) {
   return differs == 0;
 }
 
-// What Debian's library was built with: with another layout our members would lie upon Gloo's.
+// The layout of Debian's library: with another layout this class's members would overlap Gloo's.
 #if defined(__x86_64__)
 static_assert(sizeof(tcp::Pair) == 896);
 #endif
 
 class GuardedPair;
 
-// A connection to our listening socket that has not shown its key yet. Lives on the device's thread.
+// A connection to a listening socket of this worker that has not shown its key yet. Used on the device's thread.
 class Arrival final : public tcp::Handler {
  public:
   Arrival(GuardedPair& pair, int fd, std::string from) : pair_(pair), fd_(fd), from_(std::move(from)) {}
@@ -56,7 +57,7 @@ class Arrival final : public tcp::Handler {
 
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] const std::string& from() const { return from_; }
-  // Whether it goes on, with what it has shown so far.
+  // Returns whether the connection may continue, given the bytes received so far.
   [[nodiscard]] bool read();
   [[nodiscard]] bool complete() const { return shown_.size() == api::kEntryKeyBytes; }
   [[nodiscard]] const std::string& shown() const { return shown_; }
@@ -68,11 +69,11 @@ class Arrival final : public tcp::Handler {
   std::string shown_;
 };
 
-// A base of its own, so that it stands before Gloo's constructor listens.
+// A separate base class, so that it exists before Gloo's constructor listens.
 struct Guard {
   Warn warn;
-  std::string key_here = fresh_key();  // that the peer shows to us
-  std::string key_there;               // that we show to it
+  std::string key_here = fresh_key();  // that the peer presents to this worker
+  std::string key_there;               // that this worker presents to the peer
   bool key_shown = false;
   std::vector<std::unique_ptr<Arrival>> arrivals;
 };
@@ -85,7 +86,7 @@ class GuardedPair final : private Guard, public tcp::Pair {
   GuardedPair& operator=(const GuardedPair&) = delete;
   ~GuardedPair() override;
 
-  // False: a connection came before the guard stood, while Gloo's constructor ran.
+  // False: a connection arrived while Gloo's constructor ran, before the guard was active.
   [[nodiscard]] bool is_guarded() {
     const std::lock_guard lock(m_);
     return state_ == LISTENING;
@@ -124,20 +125,20 @@ GuardedPair::~GuardedPair() {
   std::vector<std::unique_ptr<Arrival>> left;
   {
     const std::lock_guard lock(m_);
-    if (state_ != CLOSED) tcp::Pair::changeState(CLOSED);  // lets no further one arrive
+    if (state_ != CLOSED) tcp::Pair::changeState(CLOSED);  // accepts no further connections
     left.swap(arrivals);
   }
-  // This waits until the device's thread is in none of them.
+  // Waits until the device's thread is not in any of their handlers.
   for (const auto& arrival : left) {
     device_->unregisterDescriptor(arrival->fd(), arrival.get());
     ::close(arrival->fd());
   }
 }
 
-// On the device's thread, as Gloo calls it.
+// Runs on the device's thread; Gloo calls it.
 void GuardedPair::handleEvents(int events) {
   {
-    // As Gloo does: the thread that holds the lock may wait for this one.
+    // As in Gloo: the thread that holds the lock may wait for this one.
     const std::unique_lock lock(m_, std::try_to_lock);
     if (!lock) return;
     if (state_ == LISTENING) return take_arrivals();
@@ -146,23 +147,23 @@ void GuardedPair::handleEvents(int events) {
   handle_as_gloo(events);
 }
 
-// Gloo asks a new connection for its peer's name and throws where that is gone already; nothing catches that on its
-// thread.
+// Gloo reads a new connection's peer name and throws if the peer has already disconnected; nothing on its thread
+// catches that.
 void GuardedPair::handle_as_gloo(int events) {
   try {
     tcp::Pair::handleEvents(events);
   } catch (const std::exception& failure) {
     const std::unique_lock lock(m_, std::try_to_lock);
-    if (lock && state_ != CLOSED) signalException(failure.what());  // else the event comes again
+    if (lock && state_ != CLOSED) signalException(failure.what());  // else the event is repeated
   }
 }
 
 void GuardedPair::take_arrivals() {
   sockaddr_storage from{};
   socklen_t size = sizeof from;
-  // The address is asked for here: of a connection that is closed by now nothing else tells it.
+  // Take the address here: it cannot be queried from a connection that has closed since.
   const int connection = ::accept4(fd_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (connection < 0) return;  // gone again, or no descriptor is free: the next one is another event
+  if (connection < 0) return;  // already disconnected, or no free descriptor: the next connection is another event
   if (arrivals.size() >= kArrivalsMax) ::shutdown(arrivals.front()->fd(), SHUT_RDWR);
   arrivals.push_back(std::make_unique<Arrival>(*this, connection, tcp::Address(from).str()));
   device_->registerDescriptor(connection, EPOLLIN, arrivals.back().get());
@@ -178,7 +179,7 @@ void GuardedPair::look_at(Arrival& arrival) {
     drop(arrival);
     return let_in(connection);
   }
-  // One that comes late, after the peer, is closed without a word.
+  // A connection that arrives after the peer is closed without a log line.
   if (state_ == LISTENING) {
     warn("a connection from " + arrival.from() + " is closed: it did not show the key of rank " +
          std::to_string(rank_) + ", for which this worker waits, so it is no member of the generation");
@@ -186,7 +187,7 @@ void GuardedPair::look_at(Arrival& arrival) {
   drop(arrival);
 }
 
-// As Gloo does with the first connection that comes.
+// Does what Gloo does with the first connection that arrives.
 void GuardedPair::let_in(int connection) {
   device_->unregisterDescriptor(fd_, this);
   ::close(fd_);
@@ -195,19 +196,19 @@ void GuardedPair::let_in(int connection) {
   try {
     handleConnected();
   } catch (const std::exception& failure) {
-    device_->registerDescriptor(fd_, EPOLLIN, this);  // as Gloo expects of what it closes
+    device_->registerDescriptor(fd_, EPOLLIN, this);  // Gloo expects this for sockets that it closes
     signalException(failure.what());
   }
   send_away_arrivals();
 }
 
-// The end of its stream brings each to drop itself: only a handler's own event may delete it.
+// The shutdown makes each connection remove itself: only a handler's own event may delete it.
 void GuardedPair::send_away_arrivals() {
   for (const auto& each : arrivals) ::shutdown(each->fd(), SHUT_RDWR);
 }
 
-// Ahead of all that Gloo writes: a new connection takes these few bytes at once. One that failed takes none, and Gloo
-// finds that out itself.
+// Sent before everything that Gloo writes: a new connection accepts these few bytes at once. If the connection failed,
+// it accepts none, and Gloo detects the failure itself.
 void GuardedPair::show_key() {
   const auto size = static_cast<ssize_t>(key_there.size());
   key_shown = ::send(fd_, key_there.data(), key_there.size(), MSG_NOSIGNAL | MSG_DONTWAIT) == size;
@@ -217,7 +218,7 @@ void GuardedPair::show_key() {
 void GuardedPair::drop(const Arrival& arrival) {
   const auto found =
       std::find_if(arrivals.begin(), arrivals.end(), [&](const auto& each) { return each.get() == &arrival; });
-  if (found == arrivals.end()) return;  // the pair is ending and closes it
+  if (found == arrivals.end()) return;  // the pair is ending and closes the connection
   device_->unregisterDescriptor(arrival.fd(), found->get());
   ::close(arrival.fd());
   arrivals.erase(found);

@@ -27,7 +27,7 @@ QuickTicks::QuickTicks(std::shared_ptr<gloo::transport::tcp::Device> device, int
     device_->registerDescriptor(timer_, EPOLLIN, this);
     ::timerfd_settime(timer_, 0, &every, nullptr);
   } catch (const std::exception&) {
-    ::close(std::exchange(timer_, -1));  // without it all goes on, more slowly
+    ::close(std::exchange(timer_, -1));  // without the timer everything works, but more slowly
   }
 }
 

@@ -1,6 +1,6 @@
-// Lets Gloo's loop turn more often while one of these lives. Gloo waits for a turn each time it lets go of a listening
-// socket or a connection, and where nothing comes a turn takes 10 ms: with a thousand peers connecting and closing
-// would take ten seconds each.
+// Makes Gloo's event loop turn more often while an object of this class lives. Gloo waits for a turn each time it
+// closes a listening socket or a connection, and an idle turn takes 10 ms: with a thousand peers, connecting and
+// closing would take ten seconds each.
 #pragma once
 
 #include <gloo/transport/tcp/device.h>
@@ -11,7 +11,7 @@ namespace tidepool::runtime {
 
 class QuickTicks final : private gloo::transport::tcp::Handler {
  public:
-  // Does nothing for few peers, for which it would cost more than it saves, or where no timer is to be had.
+  // Does nothing if there are few peers, for which it would cost more than it saves, or if no timer is available.
   QuickTicks(std::shared_ptr<gloo::transport::tcp::Device> device, int peers) noexcept;
   ~QuickTicks() override;
   QuickTicks(const QuickTicks&) = delete;

@@ -1,7 +1,7 @@
-// The few calls of the CUDA runtime that a communicator needs, loaded at run time. The declarations are our own: they
-// have been the same from CUDA 11 to 13 (CUDA Runtime API reference, sections 6.1 to 6.9).
+// The few calls of the CUDA runtime that a communicator needs, loaded at run time. The declarations are the project's
+// own: they match CUDA 11 to 13 (CUDA Runtime API reference, sections 6.1 to 6.9).
 //
-// One process uses one GPU: the first that CUDA_VISIBLE_DEVICES lets it see.
+// One process uses one GPU: the first that CUDA_VISIBLE_DEVICES shows it.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ using Stream = struct OpaqueStream*;
 using Event = struct OpaqueEvent*;
 
 inline constexpr int kSuccess = 0;
-inline constexpr int kNotReady = 600;              // of event_query: the work before it is still under way
-inline constexpr int kCopyAny = 4;                 // cudaMemcpyDefault: the addresses say in which direction
+inline constexpr int kNotReady = 600;              // from event_query: the work before the event is not done
+inline constexpr int kCopyAny = 4;                 // cudaMemcpyDefault: the direction follows from the addresses
 inline constexpr unsigned kStreamNonBlocking = 1;  // does not wait for the legacy default stream
 inline constexpr unsigned kEventNoTiming = 2;
 
-// cudaPointerAttributes of CUDA 11 and later begins so; later versions have grown behind it.
+// The beginning of cudaPointerAttributes in CUDA 11 and later; later versions added fields at the end.
 struct PointerAttributes {
   int memory = 0;  // 2: of a GPU, 3: managed
   int device = -1;
@@ -36,8 +36,8 @@ inline constexpr int kMemoryOfDevice = 2;
 }  // namespace cuda
 
 struct CudaLibrary {
-  // From TIDEPOOL_CUDART_LIBRARY if it is set, else the machine's own. An error says why no GPU can be used: no
-  // library, a missing symbol, no driver, no device.
+  // Loads the file in TIDEPOOL_CUDART_LIBRARY if that is set, else the machine's own. An error says why no GPU can be
+  // used: no library, a missing symbol, no driver, no device.
   [[nodiscard]] static Result<std::shared_ptr<const CudaLibrary>> load();
 
   std::string file;
@@ -61,10 +61,11 @@ struct CudaLibrary {
   int (*event_record)(cuda::Event, cuda::Stream) = nullptr;
   int (*event_query)(cuda::Event) = nullptr;
   int (*event_synchronize)(cuda::Event) = nullptr;
-  int (*stream_wait_event)(cuda::Stream, cuda::Event, unsigned) = nullptr;  // what comes later waits for the event
+  // Later work in the stream waits for the event.
+  int (*stream_wait_event)(cuda::Stream, cuda::Event, unsigned) = nullptr;
   int (*pointer_attributes)(cuda::PointerAttributes*, const void*) = nullptr;
 
-  // `code` of one of the calls above as a Status that names what failed.
+  // Converts the `code` of one of the calls above to a Status that names what failed.
   [[nodiscard]] Status check(int code, const char* what) const;
 };
 

@@ -28,7 +28,7 @@ Status DeviceStaging::allocate() {
   return ok_status();
 }
 
-// Failures to free are dropped: the process is ending or its GPU is gone.
+// Failures to free are ignored: the process is ending or its GPU has failed.
 DeviceStaging::~DeviceStaging() {
   cuda_->set_device(0);
   if (stream_ != nullptr) cuda_->stream_synchronize(stream_);

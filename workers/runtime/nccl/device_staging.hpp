@@ -1,8 +1,8 @@
-// Two slots of pinned host memory, each with device memory of the same length behind it, and the stream that moves
-// bytes between them: while one slot is summed, the other is filled.
+// Two slots of pinned host memory, each with device memory of the same length, and the stream that moves bytes between
+// them: while one slot is summed, the other is filled.
 //
-// Made, used and destroyed by one thread at a time. Destroying waits for the stream, so whatever could keep the stream
-// busy for ever (a collective) must have been stopped before.
+// Only one thread at a time creates, uses or destroys it. The destructor waits for the stream, so anything that could
+// keep the stream busy for ever (a collective) must have been stopped before.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace tidepool::runtime {
 
 class DeviceStaging {
  public:
-  // `bytes` of each slot. The calling thread's GPU becomes the first one.
+  // `bytes` is the size of each slot. Makes the first GPU the calling thread's GPU.
   [[nodiscard]] static Result<std::unique_ptr<DeviceStaging>> create(std::shared_ptr<const CudaLibrary> cuda,
                                                                      std::size_t bytes);
   ~DeviceStaging();
@@ -29,15 +29,15 @@ class DeviceStaging {
   [[nodiscard]] cuda::Stream stream() const { return stream_; }
   [[nodiscard]] std::byte* device(std::size_t slot) const { return slots_[slot].device; }
 
-  // Enqueues: `bytes` of the host into the slot's device memory from `offset` on.
+  // Enqueues a copy of `bytes` from the host into the slot's device memory from `offset` on.
   [[nodiscard]] Status upload(std::size_t slot, std::span<const std::byte> bytes, std::size_t offset = 0);
-  // Enqueues the way back of the slot's first `length` bytes into its pinned memory.
+  // Enqueues a copy of the slot's first `length` bytes back into its pinned memory.
   [[nodiscard]] Status fetch(std::size_t slot, std::size_t length);
-  // Enqueues a mark: done() of the slot is kSuccess once all that was enqueued before has happened.
+  // Enqueues a mark: done() of the slot is kSuccess once everything enqueued before the mark is complete.
   [[nodiscard]] Status mark(std::size_t slot);
   // cuda::kSuccess, cuda::kNotReady or an error.
   [[nodiscard]] int done(std::size_t slot) const { return cuda_->event_query(slots_[slot].event); }
-  // What fetch() has brought. Requires: done.
+  // The bytes that fetch() has copied. Requires: done.
   [[nodiscard]] std::span<const std::byte> fetched(std::size_t slot) const { return {slots_[slot].host, bytes_}; }
 
  private:

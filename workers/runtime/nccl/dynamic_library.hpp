@@ -1,7 +1,7 @@
 // A shared library that is loaded at run time, so that one binary runs on machines with and without it.
 //
-// Symbols are looked up when the library is loaded, never at first use: what is missing is known before
-// any work has begun. A loaded library stays loaded for the life of the process; CUDA's cannot be unloaded.
+// Symbols are resolved when the library is loaded, never at first use: missing symbols are known before any work
+// begins. A loaded library stays loaded for the life of the process; CUDA's cannot be unloaded.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace tidepool::runtime {
 
 class DynamicLibrary {
  public:
-  // The file that the environment variable names, if it is set and not empty; else the first of `names` that loads.
-  // `what` and `remedy` complete the sentence when none does.
+  // Opens the file in the environment variable `variable` if that is set and not empty; else the first of `names` that
+  // loads. `what` and `remedy` complete the error's sentence if none loads.
   struct Wanted {
     std::string what;                // "NCCL"
     const char* variable;            // "TIDEPOOL_NCCL_LIBRARY"
@@ -23,10 +23,10 @@ class DynamicLibrary {
   };
   [[nodiscard]] static Result<DynamicLibrary> open(const Wanted& wanted);
 
-  // The file that was really loaded: a library of that name that the process already had wins.
+  // The file that was really loaded: if the process already had a library of that name, that one is used.
   [[nodiscard]] const std::string& file() const { return file_; }
 
-  // Fills `function`; false, and remembered, if the library has no such symbol.
+  // Sets `function`; returns false if the library has no such symbol. require() also records the symbol for missing().
   template <class Function>
   bool find(const char* symbol, Function& function) {
     function = reinterpret_cast<Function>(address_of(symbol));
@@ -36,7 +36,7 @@ class DynamicLibrary {
   void require(const char* symbol, Function& function) {
     if (!find(symbol, function)) missing_.emplace_back(symbol);
   }
-  // Required symbols that were not there, in words: "ncclCommAbort, ncclCommFinalize". Empty: all were.
+  // Required symbols that the library lacks, for users: "ncclCommAbort, ncclCommFinalize". Empty: none is missing.
   [[nodiscard]] std::string missing() const;
 
  private:

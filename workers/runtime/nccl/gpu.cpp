@@ -29,7 +29,7 @@ Status Gpu::allocate() {
   return ok_status();
 }
 
-// Failures to free are dropped: the process is ending or its GPU is gone.
+// Failures to free are ignored: the process is ending or its GPU has failed.
 Gpu::~Gpu() {
   cuda_->set_device(0);
   if (copies_ != nullptr) cuda_->stream_synchronize(copies_);
@@ -77,7 +77,7 @@ Status Gpu::enqueue(void* to, const void* from, std::size_t bytes, const char* w
   return cuda_->check(cuda_->event_record(done, copies_), what);
 }
 
-// While the GPU fills one piece, the other is copied on.
+// While the GPU fills one piece, the CPU copies the other.
 Status Gpu::read(std::span<std::byte> host, const std::byte* device, cuda::Event after) {
   const char* what = "copying from the GPU";
   const std::lock_guard lock(copying_);
@@ -109,7 +109,7 @@ Status Gpu::write(std::byte* device, std::span<const std::byte> host) {
   TP_TRY(cuda_->check(cuda_->set_device(0), "choosing the GPU"));
   for (std::size_t turn = 0; !host.empty(); turn = 1 - turn) {
     const Piece& piece = pieces_[turn];
-    TP_TRY(cuda_->check(cuda_->event_synchronize(piece.done), what));  // the GPU has read what lay here before
+    TP_TRY(cuda_->check(cuda_->event_synchronize(piece.done), what));  // the GPU has read the earlier contents
     const auto part = host.first(std::min(host.size(), kPieceBytes));
     std::ranges::copy(part, piece.host);
     TP_TRY(enqueue(device, piece.host, part.size(), what, piece.done));

@@ -1,7 +1,7 @@
-// What we use of NCCL's binary interface, declared by ourselves, so that building needs no NCCL and running needs no
-// particular one. A test compares every line with the real nccl.h where there is one.
+// The part of NCCL's binary interface that is used, declared here so that building needs no NCCL and running needs no
+// particular version. A test compares every line with the real nccl.h if that is installed.
 //
-// NCCL keeps these stable: structures grow at their end and say how large they are (ncclConfig_t of NCCL 2.28).
+// NCCL keeps these stable: structures grow at their end and state their size (ncclConfig_t of NCCL 2.28).
 #pragma once
 
 #include <climits>
@@ -24,7 +24,7 @@ enum Code : int {
   kInvalidArgument = 4,
   kInvalidUsage = 5,
   kRemoteError = 6,
-  kInProgress = 7,  // of a communicator that does not block: ask again
+  kInProgress = 7,  // from a non-blocking communicator: poll again
 };
 
 enum DataType : int { kInt8 = 0, kInt64 = 4, kFloat32 = 7 };
@@ -34,7 +34,7 @@ inline constexpr int kUndefined = INT_MIN;
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 inline constexpr int kConfigVersion = 22'800;
 
-// ncclConfig_v22800. An older library reads only the front part that it knows.
+// ncclConfig_v22800. An older library reads only the beginning that it knows.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = kConfigMagic;

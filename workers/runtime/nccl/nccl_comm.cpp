@@ -108,8 +108,8 @@ Status GpuComm::allreduce(std::span<float> values) {
   });
 }
 
-// One after the other and in the same pieces wherever they lie: ranks with a buffer on the GPU and ranks with one in
-// ordinary memory run the same collectives.
+// The parts are summed in the same order and pieces wherever they are: ranks with a buffer on the GPU and ranks with
+// one in ordinary memory run the same collectives.
 Status GpuComm::allreduce_parts(std::span<const FloatBuffer> parts) {
   for (const FloatBuffer& part : parts) {
     if (part.memory == Memory::kHost) {
@@ -131,14 +131,14 @@ Status GpuComm::broadcast(std::span<std::byte> bytes, int root) {
 }
 
 Status GpuComm::broadcast_device(std::span<const std::byte> bytes) {
-  // NCCL takes both addresses; at the root it only reads.
+  // NCCL needs both addresses; at the root it only reads.
   const std::span<std::byte> memory(const_cast<std::byte*>(bytes.data()), bytes.size());
   return in_place(memory, "broadcast", [this](std::byte* at, std::size_t length) {
     return nccl_.broadcast(at, at, length, nccl::kInt8, options_.rank, handle_, staging_->stream());
   });
 }
 
-// What is enqueued from now on begins after the program's event.
+// Work enqueued later begins after the program's event.
 Status GpuComm::wait_on_stream(void* event) {
   if (event == nullptr) return ok_status();
   TP_TRY(begin("allreduce"));
@@ -168,7 +168,7 @@ Result<std::vector<std::int64_t>> GpuComm::gather(std::span<const std::int64_t> 
   return all;
 }
 
-// A rank that has passed the barrier may still be sending; finalize returns when nothing of ours is under way.
+// A rank that has passed the barrier may still be sending; finalize returns when none of its operations is in progress.
 void GpuComm::settle() {
   const std::int64_t nothing = 0;
   if (settled_ || !gather({&nothing, 1}, kNcclSettleTimeout).ok()) return;
@@ -184,14 +184,14 @@ void GpuComm::abort() noexcept {
 
 // --- waiting --------------------------------------------------------------------------------------
 
-// The current GPU is a property of the thread, and callers may change threads between operations.
+// The current GPU is a per-thread setting, and callers may change threads between operations.
 Status GpuComm::begin(const char* what) {
   if (failed_) return Error{ErrorCode::kUnavailable, std::string(what) + ": this communicator has failed before"};
   if (aborted_) return leave(what, "a member is gone");
   return cuda_.check(cuda_.set_device(0), "choosing the GPU");
 }
 
-// Until NCCL has nothing in progress and `done` (a CUDA code) says so too.
+// Waits until NCCL has nothing in progress and `done`, which returns a CUDA code, reports success.
 template <class Done>
 Status GpuComm::await(const char* what, TimePoint deadline, Done done) {
   for (int polls = 0;; ++polls) {
@@ -221,7 +221,7 @@ void GpuComm::pause(int polls) {
   abort_called_.wait_for(lock, kPollPause, [this] { return aborted_.load(); });
 }
 
-// What a call of NCCL has put on the stream; only then may more be enqueued behind it.
+// Waits until a call of NCCL has put its work on the stream; only then may more be enqueued after it.
 Status GpuComm::issued(int code, const char* what, TimePoint deadline) {
   if (code == nccl::kInProgress) return await(what, deadline, [] { return cuda::kSuccess; });
   if (code == nccl::kSuccess) return ok_status();
@@ -232,7 +232,7 @@ Status GpuComm::finished(std::size_t slot, const char* what, TimePoint deadline)
   return await(what, deadline, [this, slot] { return staging_->done(slot); });
 }
 
-// In pieces of a slot's length, two under way at a time. A rank that does not send skips the copy to the GPU.
+// In pieces of a slot's length, two in progress simultaneously. A rank that does not send skips the copy to the GPU.
 template <class Launch>
 Status GpuComm::through_staging(std::span<std::byte> bytes, const char* what, bool sends, Launch launch) {
   TP_TRY(begin(what));
@@ -261,7 +261,7 @@ Status GpuComm::through_staging(std::span<std::byte> bytes, const char* what, bo
   return ok_status();
 }
 
-// Memory of the GPU, where it lies, in the pieces that the other ranks may send through their staging.
+// For GPU memory, in place, in the pieces that other ranks may send through their staging.
 template <class Launch>
 Status GpuComm::in_place(std::span<std::byte> bytes, const char* what, Launch launch) {
   TP_TRY(begin(what));
@@ -277,19 +277,19 @@ Status GpuComm::in_place(std::span<std::byte> bytes, const char* what, Launch la
 
 // --- failing --------------------------------------------------------------------------------------
 
-// Another rank's fault: the daemon will form a generation without it.
+// For another rank's fault: the daemon will form a generation without that rank.
 Error GpuComm::leave(const char* what, const std::string& why) {
   failed_ = true;
   return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why + stop()};
 }
 
-// Perhaps our own fault, which the other ranks need not notice.
+// For a fault that may be this worker's own, which the other ranks may not notice.
 Error GpuComm::fail(const char* what, const std::string& why) {
   failed_ = true;
   return io_error(std::string(what) + ": " + why + stop());
 }
 
-// NCCL tells the GPU to quit at once and then takes half a second to free what it has: a thread and the destructor
+// NCCL tells the GPU to stop at once and then takes half a second to free its resources: a thread and the destructor
 // wait for that. Not ncclCommRevoke: after a peer's death its kernels ran on for seconds (NCCL 2.28.9 over sockets).
 std::string GpuComm::stop() {
   if (handle_ == nullptr) return {};
@@ -300,12 +300,12 @@ std::string GpuComm::stop() {
   try {
     aborting_ = std::thread(end);
   } catch (const std::system_error&) {
-    end();  // the job has as many threads as it may
+    end();  // no further thread could be started
   }
   return wait_for_stream() ? "" : "; the GPU still works on its sums";
 }
 
-// Whether all that was enqueued has ended; a device that has failed has nothing under way.
+// Waits until everything enqueued has ended; a failed device has nothing in progress.
 bool GpuComm::wait_for_stream() {
   if (!staging_->mark(0).ok()) return true;
   const TimePoint deadline = Clock::now() + kNcclSettleTimeout;

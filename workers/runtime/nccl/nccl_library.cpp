@@ -27,14 +27,14 @@ void resolve(DynamicLibrary& library, NcclLibrary& nccl) {
   library.require("ncclAllGather", nccl.allgather);
 }
 
-// Connections are made while a communicator is built, not inside its first sum, and kernels of two communicators are
-// launched in one order, so that the next can be built while the present one works (NCCL user guide, environment).
+// Connections are made while a communicator is built, not during its first sum, and kernels of two communicators are
+// launched in one order, so that the next one can be built while the present one works (NCCL user guide, environment).
 void set_defaults() {
   ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
   ::setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
 }
 
-// 2.8 and before counted in thousands, later ones in ten thousands (NCCL_VERSION of nccl.h).
+// Versions up to 2.8 count in thousands, later ones in ten thousands (NCCL_VERSION in nccl.h).
 std::string text_of_version(int code) {
   const int base = code < 10'000 ? 1'000 : 10'000;
   return std::to_string(code / base) + "." + std::to_string(code % base / 100) + "." + std::to_string(code % 100);

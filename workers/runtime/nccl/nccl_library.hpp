@@ -1,5 +1,5 @@
 // NCCL as a table of functions, loaded at run time. All required symbols are resolved here; a library that lacks one,
-// or is older than 2.18, is refused with a sentence that names the file, its version and what is missing.
+// or is older than 2.18, is refused with an error that names the file, its version and what is missing.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 namespace tidepool::runtime {
 
 struct NcclLibrary {
-  // From TIDEPOOL_NCCL_LIBRARY if it is set, else the machine's own. Call it before other threads read the
-  // environment: settings that NCCL reads at its first use are put there unless they are set already.
+  // Loads the file in TIDEPOOL_NCCL_LIBRARY if that is set, else the machine's own. Call it before other threads read
+  // the environment: it sets variables that NCCL reads at its first use, unless they are set already.
   [[nodiscard]] static Result<std::shared_ptr<const NcclLibrary>> load();
 
   std::string file;

@@ -21,7 +21,7 @@ constexpr std::array<RuleName, 6> kRules{{{"constant", OnResize::kConstant},
                                           {"adascale", OnResize::kAdaScale},
                                           {"callback", OnResize::kCallback},
                                           {"fixed_local", OnResize::kFixedLocal}}};
-constexpr std::uint64_t kBatchMax = 1ULL << 40U;  // keeps batch * workers inside 64 bits
+constexpr std::uint64_t kBatchMax = 1ULL << 40U;  // keeps batch * workers within 64 bits
 constexpr int kSizeMax = 1 << 20U;
 
 Status check_max_batch(const BatchRules& rules) {

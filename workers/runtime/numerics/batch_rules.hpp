@@ -1,5 +1,5 @@
-// How many samples a step has at each number of workers, and by how much the learning rate follows. The
-// program chose its rate for one batch, the base batch; every factor here is relative to that rate.
+// How many samples a step has at each number of workers, and how the learning rate follows. The program
+// chose its rate for one batch, the base batch; every factor here is relative to that rate.
 //
 //   rule       global batch      learning rate
 //   constant   base              1
@@ -7,11 +7,11 @@
 //   sqrt       base * n / n0     sqrt(S)               Krizhevsky, arXiv:1404.5997
 //   adascale   base * n / n0     gain of noise_scale   Johnson et al., ICML 2020 (AdaScale)
 //   fixed_local  base * n / n0   1                     Or, Zhang, Freedman, MLSys 2020
-//   callback   as the program's function says, both
+//   callback   as the program's function returns, both
 //
-// with n workers, n0 = base_size and S = global batch / base batch. No batch is above max_batch, where one is given: by
-// fixed_local each worker keeps its own part of the base batch up to there, and from there on the largest batch is
-// split.
+// with n workers, n0 = base_size and S = global batch / base batch. If max_batch is set, no batch exceeds it: under
+// fixed_local each worker keeps its part of the base batch until the batch reaches max_batch; with more workers,
+// max_batch is split over them.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,25 @@ namespace tidepool::runtime {
 
 enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback, kFixedLocal };
 
-// T of Lin et al., arXiv:1904.12043: a larger rate is reached over so many steps.
+// T of Lin et al., arXiv:1904.12043: a larger rate is reached over this number of steps.
 inline constexpr int kWarmupSteps = 8;
 
 // The same on every worker of a job.
 struct BatchRules {
   OnResize on_resize = OnResize::kConstant;
-  std::uint64_t base_batch = 1;     // samples a step that the program's learning rate is meant for, > 0
+  std::uint64_t base_batch = 1;     // samples per step for which the program's learning rate is meant, > 0
   int base_size = 1;                // number of workers at which the batch is base_batch, > 0
-  int warmup_steps = kWarmupSteps;  // 0 = a new rate holds at once
-  std::uint64_t max_batch = 0;      // of the rules that scale the batch, >= base_batch; 0 = any
+  int warmup_steps = kWarmupSteps;  // 0 = a new rate applies at once
+  std::uint64_t max_batch = 0;      // limit for the rules that scale the batch, >= base_batch; 0 = none
 };
 
-// What kCallback's function is asked and answers; it is asked by one worker, whose answer holds for all.
+// Input of kCallback's function. One worker calls it, and its answer applies to all.
 struct BatchQuestion {
   int size = 1;                       // workers of the generation that begins
   std::int64_t step = 0;              // committed so far
-  std::uint64_t global_batch = 0;     // until now; 0 at the very beginning
-  double lr_factor = 1;               // until now
-  std::optional<double> noise_scale;  // in samples; none until it was measured
+  std::uint64_t global_batch = 0;     // of the previous generation; 0 at the very beginning
+  double lr_factor = 1;               // of the previous generation
+  std::optional<double> noise_scale;  // in samples; none until it has been measured
 };
 struct BatchChoice {
   std::uint64_t global_batch = 1;
@@ -55,19 +55,19 @@ struct BatchChoice {
 // Equal rules have equal fingerprints.
 [[nodiscard]] std::uint64_t fingerprint(const BatchRules& rules);
 
-// What is wrong with the rules, if anything.
+// An error that says what is wrong with the rules, if anything.
 [[nodiscard]] Status check_rules(const BatchRules& rules);
 [[nodiscard]] Status check_choice(const BatchChoice& choice);
 
-// Samples a step of `size` workers, rounded to the nearest and at least 1. Not for kCallback.
+// Samples per step for `size` workers, rounded to the nearest and at least 1. Not for kCallback.
 [[nodiscard]] std::uint64_t batch_for(const BatchRules& rules, int size);
 
-// The learning rate's factor once the warm-up is over. `noise_scale` counts for adascale only, which
-// keeps the base rate until there is an estimate. Not for kCallback.
+// The learning rate's factor after the warm-up. Only adascale uses `noise_scale`; it keeps the base rate until there is
+// an estimate. Not for kCallback.
 [[nodiscard]] double lr_target(const BatchRules& rules, std::uint64_t batch, std::optional<double> noise_scale);
 
-// The part of a share that is computed at once when a worker holds at most `part_max` samples (0 = any
-// number): parts as equal as possible, whose gradients are added up. At least 1.
+// The samples of a share that are computed at once if a worker can hold at most `part_max` samples (0 = no limit):
+// parts are as equal as possible, and their gradients are added up. At least 1.
 [[nodiscard]] std::uint64_t part_of_share(std::uint64_t share, std::uint64_t part_max);
 
 }  // namespace tidepool::runtime

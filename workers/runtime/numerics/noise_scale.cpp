@@ -9,7 +9,7 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr std::size_t kSums = 8;  // side by side: one alone would wait for itself at every addition
+constexpr std::size_t kSums = 8;  // independent sums: a single one would wait for each addition
 
 std::optional<NoiseSample> if_finite(const NoiseSample& sample) {
   if (!std::isfinite(sample.trace) || !std::isfinite(sample.square)) return std::nullopt;

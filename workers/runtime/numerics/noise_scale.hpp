@@ -1,11 +1,11 @@
-// The gradient noise scale: how many samples a step must have before its gradient is more signal than
-// noise. With G the true gradient and Sigma the covariance of one sample's gradient it is
+// The gradient noise scale: how many samples a step needs before its gradient is more signal than noise.
+// With G the true gradient and Sigma the covariance of one sample's gradient it is
 //
 //   B_simple = tr(Sigma) / |G|^2     McCandlish et al., arXiv:1812.06162, section 2.2
 //
-// in samples. Below it a doubled batch nearly halves the steps; far above it more samples teach little.
-// A single measurement of either part may be far off, even negative; only averages are of use, and the
-// ratio is taken of the averages (appendix A.1), never averaged itself.
+// in samples. Below it a doubled batch nearly halves the number of steps; far above it more samples add little.
+// A single measurement of either part may be far off, even negative; only averages are usable. The ratio is
+// taken of the averages (appendix A.1); ratios themselves are never averaged.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 namespace tidepool::runtime {
 
 struct NoiseSample {
-  double trace = 0;     // of tr(Sigma)
-  double square = 0;    // of |G|^2
-  bool biased = false;  // from two steps, between which the parameters moved
+  double trace = 0;     // estimate of tr(Sigma)
+  double square = 0;    // estimate of |G|^2
+  bool biased = false;  // measured over two steps, between which the parameters changed
 
   bool operator==(const NoiseSample&) const = default;
 };
 
-// Of gradients: summed in double, in an order that their length alone decides. Spans of the same length.
+// For gradients: sums in double, in an order that depends only on their length. The spans have the same length.
 [[nodiscard]] double dot_product(std::span<const float> a, std::span<const float> b);
 [[nodiscard]] double square_of(std::span<const float> values);
 
 // Sums over the ranks of one step. G_r is the sum of the gradients of rank r's b_r samples.
 struct RankGradients {
   double rank_terms = 0;      // sum over the ranks of |G_r|^2 / b_r
-  int ranks = 0;              // that had samples
+  int ranks = 0;              // number of ranks that had samples
   double total_square = 0;    // |sum over the ranks of G_r|^2
   std::uint64_t samples = 0;  // sum over the ranks of b_r
 };
@@ -45,41 +45,41 @@ struct RankGradients {
 
 // Gradients of two steps in a row, as sums over their samples.
 struct StepGradients {
-  double before_square = 0;  // |G_1|^2
-  double square = 0;         // |G_2|^2
+  double before_square = 0;  // |G_1|^2, of the earlier step
+  double square = 0;         // |G_2|^2, of the later step
   double dot = 0;            // G_1 . G_2
   std::uint64_t before_samples = 0;
   std::uint64_t samples = 0;
 };
 
-// For a worker alone: E|g_1 - g_2|^2 = tr(Sigma) (1/b_1 + 1/b_2) and E[g_1 . g_2] = |G|^2, as AdaptDL does it. What the
-// parameters moved in between counts as noise, so the trace comes out too large.
+// For a lone worker: E|g_1 - g_2|^2 = tr(Sigma) (1/b_1 + 1/b_2) and E[g_1 . g_2] = |G|^2, as in AdaptDL. The change of
+// the parameters between the steps counts as noise, so the trace is too large.
 [[nodiscard]] std::optional<NoiseSample> noise_across_steps(const StepGradients& gradients);
 
-// Exponentially weighted averages of both parts, without the pull towards the initial zero. Plain data:
-// it rides with a replica's progress, and the same samples give the same bits on every rank.
+// Exponentially weighted averages of both parts, without bias towards the initial zero. Plain data: it travels with a
+// replica's progress, and the same samples give the same bits on every rank.
 struct NoiseAverage {
-  double trace = 0;  // weighted sums; divided by `weight` they are the averages
+  double trace = 0;  // weighted sums; divide by `weight` to get the averages
   double square = 0;
   double weight = 0;
   std::int64_t count = 0;
-  bool biased = false;  // made of biased samples only; the first unbiased one starts it anew
+  bool biased = false;  // contains biased samples only; the first unbiased sample restarts the average
 
   void add(const NoiseSample& sample);
-  // None before kNoiseCountMin samples, or while the gradient drowns in its noise.
+  // None before kNoiseCountMin samples, or while the gradient cannot be distinguished from its noise.
   [[nodiscard]] std::optional<double> noise_scale() const;
 
   bool operator==(const NoiseAverage&) const = default;
 };
-inline constexpr double kNoiseDecay = 0.95;  // a sample's weight after each further one: a memory of 20
+inline constexpr double kNoiseDecay = 0.95;  // factor of a sample's weight for each later sample: a memory of 20
 inline constexpr std::int64_t kNoiseCountMin = 5;
 
-// What a sample teaches in steps of `batch` samples, relative to steps of `base`: (phi + M0) / (phi + M), Pollux
+// The progress per sample in steps of `batch` samples, relative to steps of `base`: (phi + M0) / (phi + M), Pollux
 // (Qiao et al., OSDI 2021). Above 1 for a batch smaller than the base.
 [[nodiscard]] double statistical_efficiency(double noise_scale, std::uint64_t base, std::uint64_t batch);
 
-// AdaScale's gain r = (tr(Sigma)/M0 + |G|^2) / (tr(Sigma)/M + |G|^2), between 1 and M/M0: how many steps
-// of the base batch one step of `batch` samples is worth, and the learning rate's factor.
+// AdaScale's gain r = (tr(Sigma)/M0 + |G|^2) / (tr(Sigma)/M + |G|^2), between 1 and M/M0: the number of base-batch
+// steps that one step of `batch` samples replaces, and the learning rate's factor.
 [[nodiscard]] double adascale_gain(double noise_scale, std::uint64_t base, std::uint64_t batch);
 
 }  // namespace tidepool::runtime

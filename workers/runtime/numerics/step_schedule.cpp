@@ -43,7 +43,7 @@ bool is_sound(const ScheduleState& state, std::int64_t steps) {
 
 void StepSchedule::enter(int size, std::int64_t steps) {
   const std::uint64_t batch = batch_for(rules_, size);
-  if (batch == state_.global_batch) return;  // a ramp under way goes on
+  if (batch == state_.global_batch) return;  // a ramp in progress continues
   state_.global_batch = batch;
   begin_ramp(steps);
 }
@@ -56,7 +56,7 @@ void StepSchedule::enter(const BatchChoice& choice, std::int64_t steps) {
   begin_ramp(steps);
 }
 
-// From the factor that was really used last, so that a generation that no step was committed in leaves no trace.
+// Starts from the factor that was last applied, so that a generation without a committed step has no effect.
 void StepSchedule::begin_ramp(std::int64_t steps) {
   state_.ramp_from = state_.lr_factor;
   state_.ramp_begin = steps;

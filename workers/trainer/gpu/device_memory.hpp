@@ -1,5 +1,5 @@
-// Memory of the GPU that frees itself, and errors of CUDA as exceptions that say which call failed. Inside the GPU
-// library only: its C interface turns them into words.
+// GPU memory that frees itself, and CUDA errors as exceptions that name the failed call. For use inside the GPU library
+// only; its C interface converts the exceptions to error texts.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ inline void check(cudaError_t code, const char* what) {
   if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": CUDA says " + cudaGetErrorString(code));
 }
 
-// Grows when asked for more and never shrinks; growing loses what was in it.
+// Grows on request and never shrinks; growing loses the contents.
 template <class Value>
 class DeviceMemory {
  public:

@@ -1,5 +1,5 @@
-// The arithmetic of the GPU kernels, one element at a time: compiled for the GPU by the kernels and for the CPU by the
-// tests, so that what a kernel computes can be checked where there is no GPU.
+// The arithmetic of the GPU kernels, for one element. The kernels compile it for the GPU and the tests for the CPU, so
+// that what a kernel computes can be checked without a GPU.
 //
 // Sums are taken in a fixed order that depends on the shape alone, never on timing: a kernel gives the same bits twice.
 #pragma once
@@ -31,12 +31,12 @@ TP_HOST_DEVICE SoftmaxPart softmax_add(SoftmaxPart part, float score) {
   return softmax_merge(part, SoftmaxPart{score, 1.0F});
 }
 
-// Derivative of the cross-entropy by this score: probability, less one for the right class.
+// Derivative of the cross-entropy by this score: probability, minus one for the right class.
 TP_HOST_DEVICE float cross_entropy_gradient(SoftmaxPart all, float score, bool right) {
   return expf(score - all.largest) / all.sum - (right ? 1.0F : 0.0F);
 }
 
-// -log of the right class's probability; not through the probability itself, which may be too small for a float.
+// -log of the right class's probability, computed without the probability itself, which may be too small for a float.
 TP_HOST_DEVICE float cross_entropy(SoftmaxPart all, float right_score) {
   return logf(all.sum) - (right_score - all.largest);
 }
@@ -45,7 +45,7 @@ TP_HOST_DEVICE float tanh_forward(float sum, float bias) {
   return tanhf(sum + bias);
 }
 
-// `output` is tanh's.
+// `output` is the result of tanh.
 TP_HOST_DEVICE float tanh_backward(float gradient, float output) {
   return gradient * (1.0F - output * output);
 }
@@ -61,7 +61,7 @@ TP_HOST_DEVICE SgdElement sgd_element(SgdElement before, float gradient_sum, flo
   return {velocity, before.parameter - velocity};
 }
 
-// Where a run of floats lies in the flat buffer that workers exchange, and where in the net's own memory, whose blocks
+// Where a run of floats is in the flat buffer that workers exchange, and where in the net's own memory, in which blocks
 // begin at multiples of kBlockAlign floats.
 struct Segment {
   unsigned long long flat = 0;

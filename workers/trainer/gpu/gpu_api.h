@@ -1,10 +1,10 @@
-/* The interface of libtidepool-gpu.so, which holds everything that needs the CUDA compiler and cuBLAS. A program loads
- * it at run time, asks tidepool_gpu() for the table and goes on without it where it does not load.
+/* The interface of libtidepool-gpu.so, which contains everything that needs the CUDA compiler and cuBLAS. A program
+ * loads it at run time, gets the table from tidepool_gpu(), and continues without it if it does not load.
  *
- * Calls return 0, or -1 with the reason in last_error(). A net belongs to one thread at a time. Buffers are ordinary
- * memory unless said otherwise; parameters and gradients are flat, in the order of the CPU models: embedding table
- * (embedding x vocabulary, none if vocabulary is 0), W1 (hidden x inputs), b1, W2 (classes x hidden), b2, matrices by
- * columns. */
+ * Calls return 0, or -1 with the reason in last_error(). Only one thread at a time uses a net. Buffers are ordinary
+ * memory unless stated otherwise; parameters and gradients are flat, in the order of the CPU models: embedding table
+ * (embedding x vocabulary, none if vocabulary is 0), W1 (hidden x inputs), b1, W2 (classes x hidden), b2, matrices
+ * column-major. */
 #ifndef TIDEPOOL_GPU_API_H
 #define TIDEPOOL_GPU_API_H
 
@@ -19,40 +19,40 @@ extern "C" {
 typedef struct tidepool_gpu_net tidepool_gpu_net;
 
 typedef struct tidepool_gpu_shape {
-  int vocabulary; /* 0: a sample's inputs are numbers; else tokens below it, embedding numbers each */
+  int vocabulary; /* 0: a sample's inputs are numbers; else tokens below it, `embedding` numbers each */
   int embedding;
-  int inputs; /* numbers a sample after embedding: a multiple of embedding if there is one */
+  int inputs; /* numbers per sample after embedding: a multiple of `embedding` if there is one */
   int hidden;
   int classes;
 } tidepool_gpu_shape;
 
 typedef struct tidepool_gpu_batch {
   const float* numbers; /* inputs x samples, if vocabulary is 0 */
-  const int* tokens;    /* (inputs / embedding) x samples, else */
+  const int* tokens;    /* (inputs / embedding) x samples, if it is not */
   const int* classes;
   int samples;
 } tidepool_gpu_batch;
 
-/* One block of the flat order, and where it lies on the GPU, for as long as the net lives. */
+/* One block of the flat order, and its addresses on the GPU, valid as long as the net lives. */
 typedef struct tidepool_gpu_block {
-  size_t first; /* float of the flat order */
+  size_t first; /* index of its first float in the flat order */
   size_t count; /* may be 0 */
   float* parameters;
   float* velocity;
 } tidepool_gpu_block;
 #define TIDEPOOL_GPU_BLOCKS 5
 
-/* Told that a run of the flat gradient is final once the net's stream has come so far. */
+/* Called for a run of the flat gradient that is final once the net's stream has reached the current point. */
 typedef void (*tidepool_gpu_ready)(void* user, size_t first, size_t count);
 
-/* Figures of this GPU: giga of bytes or of floating-point operations a second. */
+/* Figures of this GPU: gigabytes or billions of floating-point operations per second. */
 typedef struct tidepool_gpu_figures {
   double copy_gbps;     /* plain copy within the GPU's memory, read and written bytes: the ceiling */
   double softmax_gbps;  /* softmax cross-entropy, forward and backward in one */
   double sgd_gbps;      /* SGD with momentum */
-  double pack_gbps;     /* own memory to flat buffer */
+  double pack_gbps;     /* the net's memory to the flat buffer */
   double row_sums_gbps; /* bias gradients */
-  double matmul_gflops; /* own tiled product in fp32 */
+  double matmul_gflops; /* the project's tiled product in fp32 */
   double cublas_gflops; /* the same through cuBLAS */
   double matmul_error;  /* largest difference between the two, relative to the largest value */
 } tidepool_gpu_figures;
@@ -76,9 +76,9 @@ typedef struct tidepool_gpu_api {
   int (*get_gradient)(tidepool_gpu_net* net, float* flat);
   /* velocity = keep x velocity + rate x gradient; parameters -= velocity; all within the GPU. */
   int (*sgd)(tidepool_gpu_net* net, float keep, float rate);
-  /* The same with the gradient in flat_gradient(); enqueued, not waited for. */
+  /* The same with the gradient in flat_gradient(); enqueued without waiting. */
   int (*apply)(tidepool_gpu_net* net, float keep, float rate);
-  /* The cudaStream_t that all of the net's work is enqueued on. */
+  /* The cudaStream_t on which all of the net's work is enqueued. */
   void* (*stream)(const tidepool_gpu_net* net);
   /* parameter_count() floats on the GPU. */
   float* (*flat_gradient)(const tidepool_gpu_net* net);

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kVariable = "TIDEPOOL_GPU_LIBRARY";
 constexpr const char* kFile = "libtidepool-gpu.so";
 
-// Beside the program as it is installed, else wherever the loader looks.
+// Next to the installed program, else where the loader looks.
 std::vector<std::string> usual_places() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);

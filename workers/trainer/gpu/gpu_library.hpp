@@ -1,4 +1,5 @@
-// Finds and loads libtidepool-gpu.so. A machine without it, or without a GPU, gets the reason in words and goes on.
+// Finds and loads libtidepool-gpu.so. On a machine without it, or without a GPU, the caller gets the reason and
+// continues without it.
 #pragma once
 
 #include <string>
@@ -8,11 +9,11 @@
 
 namespace tidepool::trainer {
 
-// TIDEPOOL_GPU_LIBRARY if it is set, else beside this program in ../lib, else where the loader finds it. An error also
-// if the library is of another version or sees no GPU. The table lives as long as the process.
+// Loads TIDEPOOL_GPU_LIBRARY if that is set, else the file in ../lib relative to this program, else what the loader
+// finds. Also an error if the library is of another version or sees no GPU. The table lives as long as the process.
 [[nodiscard]] Result<const tidepool_gpu_api*> load_gpu_library();
 
-// The reason of the last call that failed, as an error that says what was tried.
+// The reason of the last failed call, as an error; `what` names what was tried.
 [[nodiscard]] Error gpu_error(const tidepool_gpu_api& gpu, const std::string& what);
 
 }  // namespace tidepool::trainer

@@ -71,7 +71,7 @@ GpuNet::GpuNet(const tidepool_gpu_shape& shape)
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   check_blas(cublasCreate(&blas_), "starting cuBLAS");
   check_blas(cublasSetStream(blas_, stream_), "giving cuBLAS our stream");
-  // Plain fp32: a GPU's step is to be the CPU's, not TF32's.
+  // Plain fp32, not TF32: a GPU's step must match the CPU's.
   check_blas(cublasSetMathMode(blas_, CUBLAS_PEDANTIC_MATH), "choosing fp32");
   segment_memory_.copy_from(layout_.blocks, BlockLayout::kBlocks, stream_);
   segments_ = {segment_memory_.data(), BlockLayout::kBlocks, 0};
@@ -238,7 +238,7 @@ void GpuNet::backward(const tidepool_gpu_batch& batch, Ready ready) {
   scatter_embeddings({different_.data(), starts_.data(), positions_.data(), static_cast<int>(index.different.size())},
                      input_gradient_.data(), shape_.embedding, gradient(BlockLayout::kTable), stream_);
   complete(BlockLayout::kTable, 1, ready);
-  check(cudaStreamSynchronize(stream_), "the embeddings' gradient");  // `index` is read until then
+  check(cudaStreamSynchronize(stream_), "the embeddings' gradient");  // `index` is read before this returns
 }
 
 void GpuNet::multiply(const Product& product) {

@@ -1,8 +1,9 @@
-// The net of trainer/dense_net.hpp, with an embedding table before it if its inputs are tokens, on one GPU: parameters,
-// velocity and gradient stay in its memory, matrix products are cuBLAS's in plain fp32, all else is our kernels.
+// The net of trainer/dense_net.hpp on one GPU, with an embedding table before it if its inputs are tokens. Parameters,
+// velocity and gradient stay in GPU memory; cuBLAS computes matrix products in plain fp32, the project's own kernels
+// everything else.
 //
-// Each block of parameters begins at a multiple of 256 bytes there; in the flat buffer they lie end to end as on the
-// CPU. All work is enqueued on one stream; what gives numbers to the host waits for it.
+// In GPU memory each block of parameters begins at a multiple of 256 bytes; in the flat buffer the blocks are
+// contiguous, as on the CPU. All work is enqueued on one stream; calls that return numbers to the host wait for it.
 #pragma once
 
 #include <cublas_v2.h>
@@ -16,7 +17,7 @@
 
 namespace tidepool::trainer::gpu {
 
-// Offsets in floats of the blocks, and how long the whole is.
+// Offsets of the blocks and total lengths, in floats.
 struct BlockLayout {
   enum Block { kTable, kW1, kB1, kW2, kB2, kBlocks };
 
@@ -27,7 +28,7 @@ struct BlockLayout {
   std::size_t arena_floats = 0;
 };
 
-// The positions of every token that occurs in `tokens`, in rising order; a counting sort.
+// The positions of every token that occurs in `tokens`, in ascending order; a counting sort.
 struct TokenIndex {
   std::vector<int> different;
   std::vector<int> starts;
@@ -35,7 +36,7 @@ struct TokenIndex {
 };
 [[nodiscard]] TokenIndex index_tokens(const int* tokens, std::size_t count, int vocabulary);
 
-// Called as runs of the flat gradient become final; without a function the gradient stays where it is.
+// Called as runs of the flat gradient become final; without a function the gradient is not copied to the flat buffer.
 struct Ready {
   tidepool_gpu_ready call = nullptr;
   void* user = nullptr;
@@ -55,7 +56,7 @@ class GpuNet {
   [[nodiscard]] double add_gradient(const tidepool_gpu_batch& batch, Ready ready = {});
   void get_gradient(float* flat);
   void sgd(float keep, float rate);
-  // sgd() by the flat gradient; does not wait.
+  // sgd() with the flat gradient; does not wait.
   void apply(float keep, float rate);
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] float* flat_gradient() const { return flat_gradient_.data(); }
@@ -65,9 +66,9 @@ class GpuNet {
   void upload(const tidepool_gpu_batch& batch);
   void forward(int samples);
   void backward(const tidepool_gpu_batch& batch, Ready ready);
-  // Blocks [first, first + count) of the gradient are complete on the stream.
+  // Call when blocks [first, first + count) of the gradient are complete on the stream.
   void complete(BlockLayout::Block first, int count, Ready ready);
-  // c = op(a) x op(b) + add x c, all by columns.
+  // c = op(a) x op(b) + add x c, all column-major.
   struct Product {
     const float* a = nullptr;
     const float* b = nullptr;
@@ -104,7 +105,7 @@ class GpuNet {
   DeviceMemory<float> flat_;
   DeviceMemory<float> flat_gradient_;
 
-  // Of one batch.
+  // Memory for one batch.
   DeviceMemory<float> inputs_;
   DeviceMemory<float> input_gradient_;
   DeviceMemory<float> hidden_;

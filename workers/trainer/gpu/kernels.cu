@@ -8,8 +8,8 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int kWarp = 32;
 constexpr int kTileColumns = 8;        // threads that share a row's sum
-constexpr int kManyClasses = 1024;     // from here on a whole block works on a column
-constexpr unsigned kBlocksMax = 4096;  // more work is taken in strides
+constexpr int kManyClasses = 1024;     // from this number on a whole block works on a column
+constexpr unsigned kBlocksMax = 4096;  // more work is processed in strides
 
 unsigned blocks_for(std::size_t threads_wanted) {
   const std::size_t blocks = (threads_wanted + kThreads - 1) / kThreads;
@@ -30,7 +30,7 @@ __global__ void gather_kernel(const float* table, const int* tokens, std::size_t
   }
 }
 
-// A block a token: x along the row, y shares the positions.
+// One block per token: x along the row, y divides the positions.
 __global__ void scatter_kernel(TokenPositions where, const float* input_gradient, int width, float* table_gradient) {
   __shared__ float parts[kTileColumns][kWarp];
   const int begin = where.starts[blockIdx.x];
@@ -64,7 +64,7 @@ __global__ void through_tanh_kernel(float* gradient, const float* output, std::s
   }
 }
 
-// All lanes end with the same part: at every halving both partners add the same two numbers.
+// All lanes end with the same part: at each halving both partners add the same two numbers.
 __device__ SoftmaxPart merge_in_warp(SoftmaxPart part) {
   for (int other = kWarp / 2; other > 0; other /= 2) {
     const SoftmaxPart theirs{__shfl_xor_sync(0xffffffffU, part.largest, other),
@@ -89,7 +89,7 @@ __device__ SoftmaxPart merge_in_block(SoftmaxPart part) {
   return all;
 }
 
-// A block a column; blockDim.x is kWarp or kThreads.
+// One block per column; blockDim.x is kWarp or kThreads.
 __global__ void softmax_kernel(float* scores, const float* bias, const int* classes, int rows, float* losses) {
   float* column = scores + static_cast<std::size_t>(blockIdx.x) * rows;
   const int right = classes[blockIdx.x];
@@ -97,13 +97,13 @@ __global__ void softmax_kernel(float* scores, const float* bias, const int* clas
   for (int r = threadIdx.x; r < rows; r += blockDim.x) part = softmax_add(part, column[r] + bias[r]);
   const SoftmaxPart all = merge_in_block(part);
   if (threadIdx.x == 0) losses[blockIdx.x] = cross_entropy(all, column[right] + bias[right]);
-  __syncthreads();  // the right score is overwritten only after the loss has been taken
+  __syncthreads();  // the right class's score is overwritten only after the loss has been read
   for (int r = threadIdx.x; r < rows; r += blockDim.x) {
     column[r] = cross_entropy_gradient(all, column[r] + bias[r], r == right);
   }
 }
 
-// x along the rows, y shares the columns.
+// x along the rows, y divides the columns.
 __global__ void row_sums_kernel(const float* matrix, int rows, int columns, float* sums) {
   __shared__ float parts[kTileColumns][kWarp];
   const int row = blockIdx.x * kWarp + threadIdx.x;
@@ -153,7 +153,7 @@ __global__ void sgd_kernel(float4* parameters, float4* velocity, const float4* g
   }
 }
 
-// blockIdx.y names the segment.
+// blockIdx.y is the segment's index.
 __global__ void copy_segments_kernel(const Segment* segments, const float* from, float* to, bool packs) {
   const Segment segment = segments[blockIdx.y];
   const float* source = from + (packs ? segment.arena : segment.flat);

@@ -1,4 +1,5 @@
-// Launchers of our own kernels: plain functions over device memory, asynchronous on a stream. Matrices lie by columns.
+// Launchers of the project's own kernels: plain functions over device memory, asynchronous on a stream. Matrices are
+// column-major.
 //
 // Every sum has a fixed order (lanes of a warp, then warps of a block, by halving), so results do not vary between
 // runs.
@@ -16,7 +17,7 @@ namespace tidepool::trainer::gpu {
 void gather_embeddings(const float* table, const int* tokens, std::size_t count, int width, float* inputs,
                        cudaStream_t stream);
 
-// The positions of each token that occurs: those of tokens[t] are positions[starts[t]] to positions[starts[t + 1] - 1].
+// The positions of each token that occurs: token tokens[t] is at positions[starts[t]] to positions[starts[t + 1] - 1].
 struct TokenPositions {
   const int* tokens = nullptr;
   const int* starts = nullptr;
@@ -33,8 +34,8 @@ void add_bias_tanh(float* hidden, const float* bias, int rows, int columns, cuda
 // gradient *= derivative of tanh at `output`.
 void through_tanh(float* gradient, const float* output, std::size_t count, cudaStream_t stream);
 
-// Scores become the gradient of the summed cross-entropy by them, losses[i] that of column i; one pass over memory to
-// read and one to write.
+// Replaces the scores by the gradient of the summed cross-entropy and sets losses[i] to the cross-entropy of column i;
+// reads and writes the memory once each.
 void softmax_cross_entropy(float* scores, const float* bias, const int* classes, int rows, int columns, float* losses,
                            cudaStream_t stream);
 
@@ -44,7 +45,7 @@ void add_row_sums(const float* matrix, int rows, int columns, float* sums, cudaS
 // total = sum of `values`, in double.
 void sum_of(const float* values, int count, double* total, cudaStream_t stream);
 
-// Over whole arenas, padding included.
+// Works on whole arenas, padding included.
 struct SgdMemory {
   float* parameters = nullptr;
   float* velocity = nullptr;
@@ -53,7 +54,7 @@ struct SgdMemory {
 };
 void sgd(const SgdMemory& memory, float keep, float rate, cudaStream_t stream);
 
-// Between the net's blocks and the flat buffer that workers exchange.
+// Maps between the net's blocks and the flat buffer that workers exchange.
 struct SegmentTable {
   const Segment* segments = nullptr;  // device memory
   int count = 0;

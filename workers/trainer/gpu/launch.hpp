@@ -1,5 +1,5 @@
 // Starts a kernel. A function instead of the triple brackets, so that the tests can compile the same kernels for the
-// CPU: there the cuda_runtime.h of tests/support/cuda_on_host supplies launch() and the words that only nvcc knows.
+// CPU: there the cuda_runtime.h of tests/support/cuda_on_host supplies launch() and the keywords of nvcc.
 #pragma once
 
 #include <cuda_runtime.h>

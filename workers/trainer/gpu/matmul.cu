@@ -5,12 +5,12 @@ namespace tidepool::trainer::gpu {
 namespace {
 
 constexpr int kTile = 64;   // rows and columns of c that a block computes
-constexpr int kDepth = 16;  // how much of the inner dimension is in shared memory at a time
+constexpr int kDepth = 16;  // part of the inner dimension that is in shared memory at a time
 constexpr int kEach = 4;    // rows and columns of c that a thread computes
 constexpr int kSide = kTile / kEach;
 
 struct Tiles {
-  float a[kDepth][kTile + 1];  // transposed; one more column keeps its writes off a single bank
+  float a[kDepth][kTile + 1];  // transposed; the additional column keeps its writes off a single bank
   float b[kDepth][kTile];
 };
 
@@ -35,7 +35,7 @@ __device__ void multiply(const Tiles& tiles, float (&sums)[kEach][kEach]) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) left[i] = tiles.a[k][threadIdx.y * kEach + i];
 #pragma unroll
-    for (int j = 0; j < kEach; ++j) right[j] = tiles.b[k][threadIdx.x + j * kSide];  // neighbours, other banks
+    for (int j = 0; j < kEach; ++j) right[j] = tiles.b[k][threadIdx.x + j * kSide];  // neighbours use other banks
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
 #pragma unroll

@@ -14,7 +14,7 @@ namespace tidepool::trainer::gpu {
 namespace {
 
 constexpr int kRuns = 7;
-constexpr int kClasses = 256;  // of the measured softmax: bytes
+constexpr int kClasses = 256;  // of the measured softmax: byte values
 constexpr double kGiga = 1e9;
 
 class Timer {
@@ -34,7 +34,7 @@ class Timer {
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
-  // Seconds of `act`, which only enqueues; the median.
+  // Median seconds of `act`, which only enqueues work.
   template <class Act>
   double seconds(Act act) {
     std::vector<float> runs;
@@ -83,7 +83,7 @@ void measure_product(int size, Timer& timer, tidepool_gpu_figures& figures) {
   cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH);
   const float one = 1;
   const float zero = 0;
-  // By columns, so the product by rows is that of the factors in the other order.
+  // cuBLAS is column-major, so the row-major product takes the factors in the other order.
   figures.cublas_gflops = operations / timer.seconds([&] {
     cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &one, b.data(), size, a.data(), size, &zero,
                 theirs.data(), size);
@@ -112,7 +112,7 @@ void measure_copy(std::size_t bytes, Timer& timer, tidepool_gpu_figures& figures
   figures.copy_gbps = 2.0 * static_cast<double>(bytes) / seconds / kGiga;
 }
 
-// Each kernel over `bytes` of its main buffer; the bytes counted are those that it must read and write.
+// Each kernel on `bytes` of its main buffer; counts the bytes that the kernel must read and write.
 void measure_kernels(std::size_t bytes, Timer& timer, tidepool_gpu_figures& figures) {
   const std::size_t count = bytes / sizeof(float) / kClasses * kClasses;
   const int columns = static_cast<int>(count / kClasses);

@@ -1,5 +1,5 @@
-// Debian's libgloo-dev leaves this header out, though gloo/transport/tcp/pair.h and context.h include it. Here is what
-// those two need of it: the layout. Found only where the real one is not installed (-idirafter).
+// Debian's libgloo-dev lacks this header, although gloo/transport/tcp/pair.h and context.h include it. This is the part
+// that those two need: the layout. Found only if the real header is not installed (-idirafter).
 #pragma once
 
 #include <memory>
