@@ -1,7 +1,7 @@
-// In which order jobs stand in line for slots.
+// The order in which jobs in line get slots.
 //
-// Safe rules. The order follows from the state and the plan alone, and every one ends at the job's id. None that is
-// about to end stands in line.
+// Safe rules. The order follows from the state and the plan alone, and every comparison ends at the job's id. No job
+// that is about to end is in line.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,14 @@
 
 namespace tidepool::core {
 
-// In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes,
-// gangs for which others were preempted within limits, and claims of a guaranteed type, so that none takes the slots
-// that were left for them; with a limit of the pool, claims within any guarantee, which count against it. Last, behind
-// their claimants, those that gave up slots for others. Running jobs of a pinned policy are its rule's.
+// In the plan's order: the jobs whose size differs from their target. First are jobs for which others have left nodes,
+// gangs for which others were preempted within limits, and claims of a guaranteed type, so that no other job takes the
+// slots released for them; with a limit of the pool also claims within any guarantee, which count against it. Last,
+// after their claimants, are jobs that released slots for others. Running jobs of a pinned policy are sized by its
+// rule.
 [[nodiscard]] std::vector<TargetedJob> line_of(DecisionDraft& draft, const IdSet<JobId>& to_reconcile);
 
-// By rank: all that wait and are not about to end.
+// By rank: all jobs that wait and are not about to end.
 [[nodiscard]] std::vector<JobId> line_of(const DecisionDraft& draft, const JobRule& rule, const IdSet<JobId>& pending);
 
 }  // namespace tidepool::core

@@ -1,9 +1,9 @@
-// Jobs in line that ask for particular nodes, by type, label, memory, price cap or how their workers lie together: they
-// start or grow there, or wait at one place for which other jobs give way (room_on_nodes.hpp).
+// Jobs in line that request particular nodes, by type, label, memory, price cap or topology: they start or grow there,
+// or wait at one place for which other jobs release slots (room_on_nodes.hpp).
 //
-// Safe rules. A job waits at one place, and what comes free there is no other job's; slots of other nodes go to those
-// behind it. No job waits, moves or is preempted for one whose price cap the nodes do not suit. Jobs that ask for nodes
-// that are all closed wait without a search.
+// Safe rules. A job waits at one place, and slots that are released there go to no other job; slots of other nodes go
+// to the jobs behind it. No job waits, moves or is preempted for a job whose price cap excludes the nodes. Jobs that
+// request only closed nodes wait without a search.
 #pragma once
 
 #include <optional>
@@ -29,21 +29,23 @@ class NodeClaims {
         pending_(pending),
         room_(draft, victims) {}
 
-  // One that asks for nodes, and of whose workers each may be on any of these.
+  // Handles a job that requests nodes, each of whose workers may be on any of these.
   void take_choosy(const TargetedJob& entry);
-  // One whose workers have rules together. If it finds no room, what there is of it is kept, and other jobs make more.
+  // Handles a job with a topology rule. If it finds no room, the part that exists is reserved, and other jobs make
+  // more.
   void take_by_rules(const TargetedJob& entry);
-  // One with a cap on its price claims as one that asks for the nodes within it.
+  // Handles a job with a price cap, as a job that requests the nodes within it.
   void take_within_cap(const TargetedJob& entry);
-  // Workers of other jobs leave nodes for it, or will: it waits for that, and this is noted.
+  // Workers of other jobs leave nodes for the job, or will: it waits for that, and this is recorded.
   bool waits_for_nodes(const TargetedJob& entry);
-  // For workers of several slots, while those in the way may not be preempted yet. False: nothing is kept.
+  // For workers of several slots, reserves room while the jobs in the way cannot be preempted yet. False: nothing is
+  // reserved.
   bool keep_until_preemption(const Job& job);
-  // Slots are kept for workers that move.
+  // Slots are reserved for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return room_.keeps_for_movers(); }
 
  private:
-  // Where a job waits: as one that asks for just that place.
+  // The place where a job waits, as a job that requests exactly that place.
   struct WaitsAt {
     Job asks;
     TypeRoom room;
@@ -67,7 +69,7 @@ class NodeClaims {
   Victims& victims_;
   PendingReasons& pending_;
   RoomOnNodes room_;
-  std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
+  std::set<NodeDemand> closed_for_;  // requested nodes of which none is open
   CappedStarts capped_starts_;
 };
 

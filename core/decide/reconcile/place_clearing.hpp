@@ -1,10 +1,10 @@
-// Clears one place for a gang that waits: nodes of one type of slot, of one domain, or all on which it may be. It
-// searches for the workers that leave there at least cost and all have room elsewhere. node_clearing.hpp has the rules;
-// core/place/clearing.hpp chooses which workers leave which nodes.
+// Clears one place for a waiting gang: nodes of one slot type, of one domain, or all nodes on which it may be. It
+// searches for the workers whose leaving costs least and which all have room elsewhere. node_clearing.hpp has the
+// rules; core/place/clearing.hpp chooses which workers leave which nodes.
 //
-// Rule of cost. Each worker there is looked at once. Where a chosen one cannot leave after all, because it has no room
-// elsewhere or no preemption is allowed any more, its job stays and others are chosen, eight times at most. Nothing is
-// taken from the draft before all that leave have found room.
+// Cost. Each worker there is examined once. If a chosen worker cannot leave after all, because it has no room elsewhere
+// or no further preemption is allowed, its job stays and others are chosen, at most eight times. Nothing is taken from
+// the draft before all that leave have found room.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@
 
 namespace tidepool::core {
 
-// Nodes among which the gang may be, in the order of their ids.
+// Nodes on which the gang may be placed, ordered by id.
 struct ClearedPlace {
-  int type = 0;                            // the lower is tried first, if it is not in one domain
-  std::optional<std::string> domain = {};  // none = it may be in several
+  int type = 0;                            // the lower one is tried first, unless a domain is given
+  std::optional<std::string> domain = {};  // none = several domains are allowed
   std::vector<NodeId> nodes = {};
 };
 
 class PlaceClearing {
  public:
-  // What a clearing uses up, beside the slots of the draft.
+  // What a clearing uses in addition to the slots of the draft.
   struct Uses {
     SlotReservations& reservations;
     PreemptionLimits& limits;
@@ -44,19 +44,20 @@ class PlaceClearing {
   [[nodiscard]] const std::optional<std::string>& domain() const { return place_.domain; }
   [[nodiscard]] bool has_slots_enough() const;
 
-  // Chooses the workers that are to leave, if that makes room.
+  // Chooses the workers that must leave, if that makes room.
   void look();
   [[nodiscard]] bool makes_room() const { return leave_.has_value(); }
 
-  // The lower goes first: where others leave already, else where that costs least.
+  // The lower rank is cleared first: a place that is being cleared already, else the cheapest.
   using Rank = std::tuple<bool, int, double>;
   [[nodiscard]] Rank rank() const;
 
-  // Has them leave. False: one of them stays, and others are chosen, if there are any. Requires: makes_room().
+  // Makes the chosen workers leave. False: one of them stays, and others are chosen, if there are any. Requires:
+  // makes_room().
   [[nodiscard]] bool clear();
 
  private:
-  // Workers of a job that leave together, as LeavingWorkers.
+  // Workers of a job that leave together, as in LeavingWorkers.
   struct Departure {
     const Job* job = nullptr;
     std::vector<WorkerId> workers;
@@ -86,12 +87,12 @@ class PlaceClearing {
   PreemptionLimits& limits_;
   GangSize gang_;
   ClearedPlace place_;
-  SlotsOn open_;        // that are free, or come free for the gang
-  SlotsOn free_;        // of these, now
-  IdSet<JobId> whole_;  // jobs that give up all slots, if any
+  SlotsOn open_;        // free, or being released for the gang
+  SlotsOn free_;        // the free ones of these
+  IdSet<JobId> whole_;  // jobs that release either all slots or none
   std::vector<LeavingWorkers> leaving_workers_;
   std::vector<Departure> departures_;              // in the order of leaving_workers_
-  std::optional<std::vector<std::size_t>> leave_;  // of these; none: they do not make room
+  std::optional<std::vector<std::size_t>> leave_;  // indices of these; none: they do not make room
   int tries_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// Room for a job in line wherever slots are: running jobs to which the plan gives nothing (victims.hpp) give up theirs.
+// Makes room for a job in line on any nodes by preempting running jobs whose target is 0 (victims.hpp).
 //
-// Safe rules. One is preempted only if another job needs its slots, and no more of them than that job needs: each that
-// the others make up for is left alone. If all of them are not enough, none is.
+// Safe rules. A job is preempted only if another job needs its slots, and no more jobs than that job needs: each victim
+// that the others make unnecessary is kept. If all victims are not enough, none is preempted.
 #pragma once
 
 #include <vector>
@@ -17,17 +17,17 @@ class Preemption {
   // Both outlive it.
   Preemption(DecisionDraft& draft, Victims& victims) : draft_(draft), victims_(victims) {}
 
-  // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
+  // Preempts as few jobs as the claim needs and reserves the room; preempts none if all of them are not enough.
   bool make_room(const Job& claimant, SlotClaim& claim);
-  // Of the workers that the job is to have more, as many as a guarantee covers, to one of its sizes.
+  // How many of the job's additional workers a guarantee covers, rounded down to one of its sizes.
   [[nodiscard]] int covered_workers(const Job& claimant, const SlotClaim& claim);
-  // The claim has no room because of the limits alone.
+  // The claim has no room only because of the limits on preemption.
   [[nodiscard]] bool is_held_up(const Job& claimant, const SlotClaim& claim);
 
  private:
-  // Those that together make room, as few as the claim needs; none: all are not enough. Changes the reservations.
+  // The fewest victims that together make room; empty: all are not enough. Changes the reservations.
   [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, Victims::By by);
-  // Not even all victims hold enough single slots of one of its types, so none of them is tried.
+  // All victims together hold too few single slots of one of its types, so none of them is tried.
   [[nodiscard]] bool is_hopeless(const SlotClaim& claim);
   void drop_unneeded_for(const SlotClaim& claim, const SlotReservations& before, std::vector<TargetedJob>& chosen);
   [[nodiscard]] int freed_by(const Job& victim, const SlotClaim& claim, const SlotReservations& beside) const;

@@ -1,20 +1,20 @@
-// Brings the cluster towards the targets of the policy in charge: jobs with too much give up first, then slots are
-// handed out in line.
+// Brings the cluster towards the targets of the active policy: jobs above their target release slots first, then slots
+// are allocated in line.
 //
-// Where targets are a plan's, every job that does not have what it gives stands in line in the plan's order
-// (LineRule::kReserves): what is free, or on its way to being free, is kept for the job that comes first and does not
-// fit yet, and running jobs to which the plan gives nothing are preempted for it (preemption.hpp). Where targets are a
-// rule's, the jobs that wait stand in line by rank, and one that does not fit is passed or waits with all behind it;
-// running jobs grow only while none waits.
+// If targets come from a plan, every job whose size differs from its target is in line in the plan's order
+// (LineRule::kReserves): free slots and slots being released are reserved for the first job that does not fit yet, and
+// running jobs whose target is 0 are preempted for it (preemption.hpp). If targets come from a rule, waiting jobs are
+// in line by rank, and a job that does not fit is passed or blocks all behind it; running jobs grow only while none
+// waits.
 //
-// Its parts: line_order.hpp (who comes first), victims.hpp (who may give way), preemption.hpp and room_on_nodes.hpp
-// (room that they make), node_claims.hpp (jobs that ask for particular nodes), node_clearing.hpp (nodes that others
-// leave for a gang), holding_limits.hpp (jobs that leave because of what their tenant may hold) and pending_reasons.hpp
-// (what those lack that wait).
+// Parts: line_order.hpp (the order), victims.hpp (which jobs may be preempted), preemption.hpp and room_on_nodes.hpp
+// (the room that they make), node_claims.hpp (jobs that request particular nodes), node_clearing.hpp (nodes cleared for
+// a gang), holding_limits.hpp (jobs that leave because of their tenant's limit) and pending_reasons.hpp (what waiting
+// jobs lack).
 //
-// Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. One
-// that waits for slots where its state lies holds up no other. While a job that asks for a type of slot waits, no job
-// behind it takes slots of that type, if they are coming. Reconciling twice changes nothing.
+// Safe rules. A job gets no more than its target, starts whole or not at all, and at no higher price than its cap. A
+// job that waits for slots where its state is blocks no other job. While a job waits for a slot type, no job behind it
+// takes slots of that type that are being released. Reconciling twice changes nothing.
 #pragma once
 
 #include "base/id_set.hpp"
@@ -23,20 +23,20 @@
 
 namespace tidepool::core {
 
-// The jobs that a plan's targets leave something to do for.
+// The jobs that a plan's targets require changes for.
 struct OffPlan {
-  const IdSet<JobId>& jobs;       // every job that does not have what the plan gives it; others do no harm
-  const IdSet<JobId>& releasing;  // every job of which releases_slots() holds
+  const IdSet<JobId>& jobs;       // every job whose size differs from its target; may contain others
+  const IdSet<JobId>& releasing;  // every job for which releases_slots() is true
 };
-// Returns the jobs that it has dealt with. Requires: the policy in charge plans.
+// Returns the jobs that it has handled. Requires: the active policy plans.
 [[nodiscard]] IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile);
 
-// Those that wait for what a rule says they should have. Tells the draft whether any of them goes on waiting for slots
-// that the cluster has. Requires: the policy in charge is a rule.
+// Starts jobs that wait for the size given by a rule. Tells the draft whether any of them continues to wait for slots
+// that the cluster has. Requires: the active policy is a rule.
 struct InLine {
   const IdSet<JobId>& pending;
-  // They in order: only those are looked at for which there is room and those that must be. Null: all of them are, as
-  // when the nodes are not those for which the line's settled jobs were judged.
+  // The pending jobs in order: only those with room, and those that must be examined, are examined. Null: all are, for
+  // example when the nodes changed since the line was judged.
   const WaitingLine* line = nullptr;
 };
 void reconcile(DecisionDraft& draft, const InLine& waiting);

@@ -1,15 +1,15 @@
-// Running jobs to which the plan gives nothing: which may give their slots to a job before them in line, in which order
-// they are looked at, and which stay and why.
+// Running jobs whose target is 0: which of them may be preempted for a job before them in line, in which order they are
+// examined, and which keep their slots and why.
 //
-// Safe rules. One that may not be preempted, or not yet, stays, and so does one that ends sooner than it could be
-// started again (job_work.hpp), unless for a higher priority. One that cannot change now gives way to what a guarantee
-// covers alone. The operators' limits on preemption hold up what no guarantee covers
-// (preemption_limits.hpp). While the pool's limit leaves fewer preemptions than the plan needs, shares decide which are
-// let through (victim_order.hpp); else those last in the plan's order are looked at first, and among jobs of one tenant
-// and priority those that would lose what they have done go last (change_costs.hpp).
-// Where its tenant lets a program refuse, it is asked first; until all that are asked have answered, none of those that
-// would leave together does.
-// Slots of those that are taken are reserved with what comes free anyway, and no job is taken twice.
+// Safe rules. A job that is not preemptible, or not yet, keeps its slots. So does a job that ends sooner than it could
+// be started again (job_work.hpp), except for a higher priority. A job that cannot change now is preempted only for a
+// claim covered by a guarantee. The operators' limits on preemption apply to claims that no guarantee covers
+// (preemption_limits.hpp). While the pool's limit allows fewer preemptions than the plan needs, shares decide which are
+// allowed (victim_order.hpp); otherwise the last jobs in the plan's order are examined first, and among jobs of one
+// tenant and priority those that would lose unsaved work come last (change_costs.hpp).
+// If its tenant lets a program refuse, the program is asked first; until all programs that were asked have answered,
+// none of the jobs that would leave together leaves.
+// The slots of chosen victims are reserved together with slots that are being released anyway; no job is chosen twice.
 #pragma once
 
 #include <cstddef>
@@ -31,57 +31,58 @@ namespace tidepool::core {
 
 class Victims {
  public:
-  // `releasing` outlives it: every job of which releases_slots() holds.
+  // `releasing` outlives it: every job for which releases_slots() is true.
   Victims(DecisionDraft& draft, const IdSet<JobId>& releasing)
       : draft_(draft), releasing_(releasing), limits_(draft.state(), draft.now()) {}
 
-  // In the plan's order. Requires: it can give up its slots, and its target is 0.
+  // Call in the plan's order. Requires: it can release its slots, and its target is 0.
   void add(const TargetedJob& victim);
-  // Once all are known: of jobs of one tenant and priority those that would lose no work are preempted first.
+  // Call once all are added: among jobs of one tenant and priority those that would lose no work are preempted first.
   void spare_unsaved();
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
   [[nodiscard]] const std::vector<TargetedJob>& all() const { return jobs_; }
-  // There are jobs that may be preempted, or workers on their way out.
+  // There are jobs that may be preempted, or workers that are leaving.
   [[nodiscard]] bool frees_slots() const { return !jobs_.empty() || !releasing_.empty(); }
-  // That all of them together hold.
+  // The slots of this type that all of them hold together.
   [[nodiscard]] int slots_of_type(const std::string& type);
 
-  // Jobs that the limits let a claimant preempt, or all that it could preempt without them.
+  // kLimits: jobs that the limits allow a claimant to preempt; kNeed: all that it could preempt without limits.
   enum class By { kLimits, kNeed };
-  // Jobs that may give way for the claim, as far as shares go, one after another until `look` says false.
+  // Calls `look` with each job that may be preempted for the claim, as far as shares go, until it returns false.
   void look_at(const SlotsFor& claimant, By by, const std::function<bool(const TargetedJob&)>& look);
   [[nodiscard]] bool may_be_chosen(const Job& job, const SlotsFor& claimant, By by);
   [[nodiscard]] bool is_within_limit(const std::vector<TargetedJob>& chosen, const SlotsFor& claimant, By by);
   // It holds slots on a node on which the claimant may run.
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
-  // The claimant finds no room, and those that `helps` names would be preempted for it if they did not end soon.
+  // The claimant finds no room, and the jobs for which `helps` is true would be preempted for it if they did not end
+  // soon.
   void note_missed(const Job& claimant, const std::function<bool(const Job&)>& helps);
 
-  // Preempts these, or asks those that may refuse and have still to say.
+  // Preempts these, or asks those that may refuse and have not answered.
   void take(const std::vector<TargetedJob>& chosen, const SlotsFor& claim);
   [[nodiscard]] std::vector<TargetedJob> to_ask(const std::vector<TargetedJob>& chosen, const SlotsFor& claim);
   [[nodiscard]] std::optional<Instant> refused_until(const Job& victim, const SlotsFor& claim);
-  // It may give way though no claim needs its slots: no rule spares it, nor any limit.
+  // It may be preempted though no claim needs its slots: no rule and no limit protects it.
   [[nodiscard]] bool may_leave_unclaimed(const Job& job);
-  // Preempts it for no other job. Requires: may_leave_unclaimed().
+  // Preempts it without a claimant. Requires: may_leave_unclaimed().
   void end_unclaimed(const Job& job, const Reason& reason);
-  // Jobs that were not preempted keep their slots for now.
+  // Lets jobs that were not preempted keep their slots for now.
   void keep_the_others();
 
-  // Why no job is preempted for one that waits, though some could be: the limit that is lifted first.
-  // None: some may be, or there are none. Follows from the jobs, and not from what slots are free or come free.
+  // Why no job is preempted for a waiting job, though some could be: the limit that ends first. None: some may be, or
+  // there are none. Depends on the jobs, and not on free slots.
   [[nodiscard]] std::optional<Reason> why_held_up(const Job& claimant, int free);
-  // As this decision has used them up so far.
+  // Including what this decision has used so far.
   [[nodiscard]] PreemptionLimits& limits();
 
-  // What is free or comes free, looked up when first a job does not fit.
+  // Slots that are free or being released; computed when a job first does not fit.
   [[nodiscard]] SlotReservations& reservations();
-  // They are again as they were.
+  // Restores earlier reservations.
   void restore(const SlotReservations& before) { reservations_.emplace(before); }
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
-  // What comes free of these types is for another job.
+  // Slots of these types that are being released belong to another job.
   void close(const std::vector<std::string>& slot_types);
-  // Likewise on nodes on which the job may run.
+  // The same on nodes on which the job may run.
   void close_for(const Job& job);
 
  private:
@@ -89,9 +90,9 @@ class Victims {
   [[nodiscard]] const std::vector<TargetedJob>& ending_jobs();
   // While the pool's limit is scarce.
   [[nodiscard]] std::vector<TargetedJob> by_shares(const SlotsFor& claimant);
-  // The pool's limit lets some of them through only.
+  // The pool's limit allows only some of them.
   [[nodiscard]] bool is_scarce();
-  // What the plan gives each tenant.
+  // The slots that the plan gives each tenant.
   [[nodiscard]] const SlotsByTenant& planned();
   [[nodiscard]] bool may_be_preempted(const Job& job, const SlotsFor& claimant);
   [[nodiscard]] std::optional<BarredUntil> bar_between(const SlotsFor& claimant, const Job& victim);
@@ -104,17 +105,17 @@ class Victims {
   DecisionDraft& draft_;
   const IdSet<JobId>& releasing_;
   std::vector<TargetedJob> jobs_;
-  IdTable<JobId, IdSet<JobId>> ending_;  // that end soon, each with the jobs that needed its slots
+  IdTable<JobId, IdSet<JobId>> ending_;  // jobs that end soon, each with the jobs that needed its slots
   std::optional<SlotReservations> reservations_;
   PreemptionLimits limits_;
-  std::optional<SlotsByTenant> planned_;  // none = not asked for yet
-  // Of jobs_, where they were asked for since these changed: slots by type, and those that end soon.
+  std::optional<SlotsByTenant> planned_;  // none = not computed yet
+  // Derived from jobs_, none = not computed since these changed: slots by type, and the jobs that end soon.
   std::optional<std::map<std::string, int>> slots_of_type_;
   std::optional<std::vector<TargetedJob>> ending_jobs_;
 };
 
-// Drops each chosen victim without which the others are enough, the highest in the plan's order first. The newest
-// stays: without it they were not enough.
+// Drops each chosen victim that the others make unnecessary, the highest in the plan's order first. The newest one
+// stays: without it the others were not enough.
 template <class Enough>
 void drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& enough) {
   if (chosen.size() < 2) return;

@@ -1,7 +1,8 @@
-// How the workers of other jobs leave for a gang that waits: they move, give up their slots and start again, or stay.
+// How the workers of other jobs leave for a waiting gang: they move, or the job releases its slots and starts again, or
+// they stay.
 //
-// Rule: it is found once for each job, and all workers of a job leave in the same way. Only jobs narrower than what the
-// gang needs in one place leave, so no two jobs make each other leave in turn (node_clearing.hpp has the rules).
+// Rule: this is determined once per job, and all workers of a job leave in the same way. Only jobs narrower than what
+// the gang needs in one place leave, so no two jobs make each other leave in turn (node_clearing.hpp has the rules).
 #pragma once
 
 #include "base/id_table.hpp"
@@ -25,7 +26,7 @@ class WaysOut {
   [[nodiscard]] WayOut of(const Worker& worker);
 
  private:
-  // Slots that it needs in one place: on a node, or in a domain.
+  // Slots that the gang needs in one place: on a node, or in a domain.
   [[nodiscard]] int together() const;
   [[nodiscard]] WayOut of(const Job& job) const;
 

@@ -255,7 +255,7 @@ TEST_CASE("an unmodified DistributedDataParallel script saves on SIGTERM and goe
   const auto log = [&] { return run.client.get("/v1/jobs/job-1/logs").body; };
   REQUIRE(eventually([&] { return log().find("size 2") != std::string::npos; }, 120));
   CHECK(run.client.post("/v1/jobs/job-1/resize", {{"size", 3}}).status < 300);
-  REQUIRE(eventually([&] { return log().find("rank 0 of 3 goes on from step") != std::string::npos; }, 120));
+  REQUIRE(eventually([&] { return log().find("rank 0 of 3 continues from step") != std::string::npos; }, 120));
   CHECK(log().find("rank 0 of 3 continues from step 0\n") == std::string::npos);
   REQUIRE(eventually([&] { return run.job()["state"] == "succeeded"; }, 180));
   CHECK(run.events("worker.lost").empty());
