@@ -1,10 +1,10 @@
-// Finds the workers that would have to move so that a job that waits for particular nodes has room there: the moves
-// that cost least, beside what is free there and what comes free without them.
+// Finds the workers that must move so that a job that waits for particular nodes has room there: the cheapest moves, in
+// addition to slots that are free and slots that become free without moves.
 //
-// Rules. Whether the workers of a job may move is found once for that job, and whether they have room elsewhere once
-// for all jobs that ask for the same. For single slots the workers are taken from what the engine keeps in order of
-// cost (place/move_costs.hpp): none is looked at that costs more than the last one taken. For wider workers all workers
-// on these nodes are looked at once, and the nodes once for each worker that still lacks room.
+// Rules. Whether the workers of a job may move is determined once per job, and whether they have room elsewhere once
+// for all jobs with the same constraints. For single slots, workers are taken from an index by cost that the engine
+// keeps (place/move_costs.hpp), so no worker is examined that costs more than the last one taken. For wider workers all
+// workers on these nodes are examined once, and the nodes once for each worker that still lacks room.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace tidepool::core {
 
-// Whose workers may move for the job that waits, sooner or later, and at what cost.
+// The workers that may move for the waiting job, now or later, and at what cost.
 class MovableWorkers {
  public:
   // Both outlive it.
@@ -53,7 +53,7 @@ class RoomSearch {
         each_(waiting.spec.gpus_per_worker),
         movable_(draft, waiting) {}
 
-  // Once. Requires: the workers of the job have no rules together.
+  // Call once. Requires: the job has no topology rule.
   [[nodiscard]] TypeRoom find();
 
  private:
@@ -64,21 +64,21 @@ class RoomSearch {
   };
   // A node on which the waiting job may run.
   struct OpenNode {
-    int open = 0;               // slots that are free, or will be
+    int open = 0;               // slots that are free, or are being released
     std::vector<Mover> movers;  // cheapest first
-    std::size_t moved = 0;      // so many of them are taken to have left
+    std::size_t moved = 0;      // the first ones, which are assumed to have left
   };
-  // By which one more worker of the waiting job fits on the node.
+  // The moves that make room for one more worker of the waiting job on the node.
   struct NextMoves {
     OpenNode* node = nullptr;
-    std::size_t moved = 0;  // of its movers, with those that are taken already
+    std::size_t moved = 0;  // number of its movers, including those taken already
     double cost_s = 0;
   };
 
   [[nodiscard]] bool is_open(const Node& node) const;
   [[nodiscard]] bool is_on_open_node(const Worker& worker) const;
   [[nodiscard]] int needed() const { return waiting_.spec.elastic.sizes.front(); }
-  // Null: it may be on more.
+  // Null: it accepts several types.
   [[nodiscard]] const std::string* only_type() const;
 
   [[nodiscard]] TypeRoom find_by_cost(const MoveCosts& known);
@@ -99,7 +99,7 @@ class RoomSearch {
   int each_;  // slots of a worker
   MovableWorkers movable_;
   std::vector<OpenNode> nodes_;  // by id
-  IdTable<JobId, int> held_by_;  // slots of these nodes
+  IdTable<JobId, int> held_by_;  // slots on these nodes
 };
 
 }  // namespace tidepool::core

@@ -1,5 +1,5 @@
-// The size of one running job: a straggler is replaced first; then the job goes towards its target (its user's, or its
-// policy's) as far as cooldown, minimum run time, free slots, price cap and batch allow.
+// Plans the size of one running job: a straggler is replaced first; then the job moves towards its target (its user's,
+// or its policy's) as far as cooldown, minimum run time, free slots, price cap and batch allow.
 #pragma once
 
 #include "core/decide/decision_draft.hpp"
@@ -8,34 +8,34 @@ namespace tidepool::core {
 
 // Does nothing for a job that is not running or has a change of membership under way.
 void plan_size(DecisionDraft& draft, const Job& job);
-// The same for a given target, which a size pinned by the user goes before.
+// The same with a given target; a size pinned by the user takes precedence.
 void plan_size(DecisionDraft& draft, const Job& job, const Target& target);
-// Leaves the job, whose target is another size, at the one that it has, and says why.
+// Keeps the job at its present size, which differs from its target, and records why.
 void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why);
 
-// Its size changed a moment ago.
+// It is within its cooldown.
 [[nodiscard]] bool cools_down(const DecisionDraft& draft, const Job& job);
-// The job runs, has no change of membership under way, and is to go on.
+// The job runs, has no change of membership under way, and will continue.
 [[nodiscard]] bool is_settled(const DecisionDraft& draft, const Job& job);
-// The same, and no node has to be left first (drain_planner.hpp).
+// The same, and it does not have to leave a node first (drain_planner.hpp).
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
-// It can change, or it holds its slots in a way that need not end by itself: some of its programs have ended while the
-// others go on, they have failed and are to start anew, or it leaves a node before the end of a drain.
+// It can change, or it holds its slots in a state that need not end on its own: some of its programs have ended while
+// others run, they have failed and will be restarted, or it leaves a node before the end of a drain.
 [[nodiscard]] bool can_give_up(const DecisionDraft& draft, const Job& job);
-// What keeps a job that can change from growing towards this size, whatever slots are free.
+// Why a job that can change must not grow to this size, whatever slots are free; none if it may.
 [[nodiscard]] std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size);
-// What keeps a job that can give up its slots from being preempted.
+// Why a job that can release its slots must not be preempted; none if it may be.
 [[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
-// Takes all slots from a job that can change and whose preemption is not barred.
+// Takes all slots from a job that can change and may be preempted.
 void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target);
-// The same of one that can give up its slots, for another job, which is to have them. `restarts`: it finds others to
-// start again on at once.
+// The same for a job that can release its slots, for another job, which gets them. `restarts`: the preempted job finds
+// other slots to start again on at once.
 void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool restarts = false);
 
-// Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.
+// Whether the job's next step depends on free slots or the queue: it is examined again when they change.
 [[nodiscard]] bool waits_for_capacity(const Job& job);
 
-// Whether a waiting job keeps running ones from growing: slots would help it.
+// Whether a waiting job stops running ones from growing: slots would help it.
 [[nodiscard]] bool claims_free_slots(const Job& job);
 
 }  // namespace tidepool::core

@@ -1,4 +1,4 @@
-// Slots that are free, or will be without a further decision, less what is reserved for claims that wait for them.
+// Slots that are free, or become free without a further decision, minus those reserved for waiting claims.
 #pragma once
 
 #include <functional>
@@ -13,60 +13,62 @@
 
 namespace tidepool::core {
 
-// Workers that a job is to have more, each a gang of slots on one node.
+// Additional workers of a job, each a gang of slots on one node.
 struct SlotClaim {
   int workers = 0;
   int slots_each = 1;
-  // All on slots of one of these types; none = wherever there is room.
+  // All on slots of one of these types; none = any type.
   std::optional<std::vector<std::string>> types = {};
-  std::string type_reserved = {};  // the one of them on which it has been given room
+  std::string type_reserved = {};  // the type on which it has reserved room
   [[nodiscard]] int slots() const { return workers * slots_each; }
 };
 
-// What a job that asks for no particular nodes lacks to this size.
+// What a job without node constraints lacks to reach this size.
 [[nodiscard]] SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size);
 
-// Some of its workers are on their way out: their slots will be free without a further decision.
+// Some of its workers are leaving: their slots become free without a further decision.
 [[nodiscard]] bool releases_slots(const ClusterState& state, const Job& job);
 // These workers, of all these jobs.
 [[nodiscard]] std::vector<WorkerId> on_their_way_out(const ClusterState& state, const IdSet<JobId>& releasing);
 
 class SlotReservations {
  public:
-  // `releasing`: every job of which releases_slots() holds.
+  // `releasing`: every job for which releases_slots() is true.
   SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing);
 
-  // The worker's slots come free, too, unless it is gone: when those do is not known. Counted once, however it is
-  // found: a job that gives up everything may have leaving workers on their way already.
+  // Counts the worker's slots as being released, unless the worker is on a lost node or held: when those become free is
+  // unknown. Each worker counts once: a job that releases everything may already have leaving workers.
   void add(const Worker& worker);
   // Whether add() would change anything.
   [[nodiscard]] bool counts(const Worker& worker) const;
-  // What comes free there is for another job.
+  // Slots of these types that are being released belong to another job.
   void close(const std::vector<std::string>& slot_types);
   // The same on nodes on which the job may run.
   void close_for(const Job& job);
 
-  // Single slots beyond those that the claim needs; below 0 if there are too few.
+  // Single slots beyond those that the claim needs; negative if there are too few.
   [[nodiscard]] int left_over(const SlotClaim& claim) const;
   [[nodiscard]] bool fits(const SlotClaim& claim) const;
-  // How many workers like those of the claim there is room for on slots of this type.
+  // How many workers like those of the claim fit on slots of this type.
   [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
-  // How many workers more of a job that asks for particular nodes there will be room for on these.
+  // How many additional workers of a job with node constraints will fit on its nodes.
   [[nodiscard]] int workers_of(const Job& job) const;
-  // Keeps room for the claim, if there is any.
+  // Reserves room for the claim, if there is any.
   [[nodiscard]] bool reserve(SlotClaim& claim);
-  // Gives back what reserve() has kept for a claim of single slots.
+  // Releases what reserve() has reserved for a claim of single slots.
   void release(const SlotClaim& claim);
-  // Single slots that come free where the claim has been given room, reserved ones too.
+  // Single slots that are being released where the claim has reserved room, reserved ones included.
   [[nodiscard]] int coming_for(const SlotClaim& claim) const;
-  // Where the workers of a gang that holds nothing go, at its smallest size, all on slots of one type unless it mixes
-  // them: to nodes of which the fewest of these slots have still to come free. Empty: there is no room for all.
+  // The nodes for the workers of a gang that holds nothing, at its smallest size, all on one slot type unless it mixes
+  // them: those where the fewest of these slots have still to be released. Empty: not all of them fit.
   [[nodiscard]] WorkersOn nodes_for(const Job& gang) const;
-  // Slots of the node that are free or come free.
+  // Slots of the node that are free or being released.
   [[nodiscard]] int room_on(NodeId node) const;
-  // Keeps so many of them, free ones first, from all that this decision still places. Requires: there are as many.
+  // Reserves this many of them, free ones first, against everything that this decision still places. Requires: there
+  // are that many.
   void keep(NodeId node, int slots);
-  // Likewise on the nodes that so many workers of a job with rules would go to. False: not all would have room there.
+  // The same on the nodes that this many workers of a job with a topology rule would use. False: not all would fit
+  // there.
   bool keep_for(const Job& job, int workers);
 
  private:

@@ -1,5 +1,5 @@
-// How long each stage of decisions took, by a clock of the caller: the core has none. Says where a slow decision spends
-// its time; takes no part in what is decided.
+// How long each stage of decisions took, by a clock of the caller, because the core has none. Shows where a slow
+// decision spends its time; has no effect on decisions.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 namespace tidepool::core {
 
 enum class Stage {
-  kTransitions,  // changes of membership under way go on, the dead are dealt with
+  kTransitions,  // continues changes of membership, handles ended workers
   kPlan,         // targets of all jobs, where they depend on each other
-  kReconcile,    // which jobs start by their targets, which wait, and which give up slots for others
+  kReconcile,    // which jobs start by their targets, which wait, and which release slots for others
   kSize,         // running jobs change size or stay, job by job
-  kValidate,     // the decision is held against the laws
+  kValidate,     // checks the decision against the invariants
 };
 inline constexpr std::array<std::string_view, 5> kStageNames{"transitions", "plan", "reconcile", "size", "validate"};
 
@@ -27,7 +27,7 @@ class StageTimes {
   // The clock never goes backwards, and is not null.
   explicit StageTimes(Clock clock) : clock_(std::move(clock)) {}
 
-  // The time from now on counts for this stage, and no more for the one before.
+  // Time from now on counts for this stage instead of the previous one.
   void begin(Stage stage) {
     const Instant now = clock_();
     close(now);
@@ -38,7 +38,8 @@ class StageTimes {
     close(clock_());
     stage_ = kNone;
   }
-  // Of all decisions since the last clear(); 0 = it was not gone through, or took no time that the clock can tell.
+  // The sum over all decisions since the last clear(); 0 = the stage was not reached, or took less than the clock
+  // resolves.
   [[nodiscard]] Duration of(Stage stage) const { return spent_.at(static_cast<std::size_t>(stage)); }
   void clear() { spent_ = {}; }
 

@@ -1,4 +1,4 @@
-// The bound on a policy's work: counted steps, never wall time, so that a decision is the same on every machine.
+// The bound on a policy's work: counted steps instead of wall time, so that a decision is the same on every machine.
 #pragma once
 
 #include <cstdint>

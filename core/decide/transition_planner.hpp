@@ -1,5 +1,4 @@
-// What must happen to one job whatever any policy says: ends, parking, switches, stops, time limits.
-// Follows from the state and the time alone.
+// Transitions of one job that do not depend on the policy: ends, saving of states, switches, stops, time limits.
 #pragma once
 
 #include <optional>
@@ -10,11 +9,11 @@ namespace tidepool::core {
 
 void plan_transitions(DecisionDraft& draft, const Job& job);
 
-// The job is to end, whatever it still holds: it is not started again and changes no more.
+// The job will end, whatever it still holds: it is not started again and does not change.
 [[nodiscard]] bool is_ending(const Job& job, Instant now);
 
-// When the answer above (or that of the size planner) may change though no fact arrives: the first
-// deadline, cooldown or grace period of the job that ends after `after`.
+// When the answer above (or that of the size planner) may change without a fact: the first deadline, cooldown or grace
+// period of the job that ends after `after`.
 [[nodiscard]] std::optional<Instant> next_due(const ClusterState& state, const Job& job, const EngineConfig& config,
                                               Instant after);
 

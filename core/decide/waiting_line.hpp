@@ -1,11 +1,11 @@
-// The jobs that wait for what a rule says they should have, in order: the reconciler's index, so that a queue costs
-// what there is room for and not how many wait. A job's place follows from that job alone (JobRule::rank).
+// The jobs that wait for the size given by a rule, in order: the reconciler's index, so that the cost of a queue
+// depends on the room and not on the number of waiting jobs. A job's place depends on that job alone (JobRule::rank).
 //
-// A job is settled here when room alone decides about it and its verdict says already what a queue without room would
-// say again: it need not be looked at until there is room for it, or it comes to the front of a strict queue. All
-// others are open and looked at each time: new ones, those with a price cap or with state on some node, those that the
-// policy holds back. Jobs that need more than the whole cluster stand beside the line. All of it holds only while the
-// nodes stay as they are; when they change, the whole queue has to be gone through.
+// A job is settled if only room decides about it and its verdict already says what a queue without room would say
+// again: it is not examined until there is room for it, or it comes to the front of a strict queue. All other jobs are
+// open and examined each time: new jobs, jobs with a price cap or with a state on some node, and jobs that the policy
+// holds back. Jobs that need more than the whole cluster are kept outside of the line. All of this is valid only while
+// the nodes stay the same; when they change, the whole queue is examined.
 #pragma once
 
 #include <cstddef>
@@ -36,20 +36,20 @@ class WaitingLine {
 
   explicit WaitingLine(bool strict) : strict_(strict) {}
 
-  // The job has changed or has been decided about; `seen`: the decision is the newest, so its verdict can be relied on.
+  // The job has changed or was decided about; `seen`: the decision is the newest, so its verdict is up to date.
   void follow(const Job& job, QueueRank rank, bool seen);
 
-  // The job is not there any more.
+  // The job no longer waits.
   void leave(JobId job);
 
-  // In the line's order, each behind `after`, or the first one: the next job; the next open one; the next one that is
+  // In the line's order, each after `after`, or the first one: the next job; the next open one; the next one that is
   // open or whose need `fits`.
   [[nodiscard]] std::optional<Place> next(const std::optional<Place>& after) const;
   [[nodiscard]] std::optional<Place> next_open(const std::optional<Place>& after) const;
   [[nodiscard]] std::optional<Place> next_helped(const std::optional<Place>& after,
                                                  const std::function<bool(const Need&)>& fits) const;
 
-  // How many stand before this place.
+  // The number of jobs before this place.
   [[nodiscard]] std::size_t before(const Place& place) const { return line_.order_of_key(place); }
   [[nodiscard]] std::size_t size() const { return line_.size(); }
 
