@@ -1,4 +1,5 @@
 // Transitions of one job that do not depend on the policy: ends, saving of states, switches, stops, time limits.
+// They depend only on the state and the time.
 #pragma once
 
 #include <optional>

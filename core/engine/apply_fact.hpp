@@ -1,5 +1,5 @@
-// step(): what each fact teaches. One function per fact; each checks first and writes afterwards, so a
-// fact that is refused has changed nothing.
+// step(): applies each fact to the state. One function per fact; each checks first and writes afterwards, so a refused
+// fact changes nothing.
 #pragma once
 
 #include "base/result.hpp"
@@ -9,8 +9,8 @@
 
 namespace tidepool::core {
 
-// An error means that the fact contradicts the state. A fact that repeats what is known, or that comes
-// from an older generation, changes nothing and is no error.
+// An error means that the fact contradicts the state. A fact that repeats known information, or that comes from an
+// older generation, changes nothing and is no error.
 [[nodiscard]] Status apply_fact(StateChange& change, const Fact& fact, const StragglerDetectors& detectors);
 
 }  // namespace tidepool::core

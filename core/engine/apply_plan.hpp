@@ -1,5 +1,5 @@
-// accept(): what each intent changes in the state once the decision is journaled. One function per
-// intent; the plan has passed the validator, so nothing can be refused here.
+// accept(): applies each intent to the state once the decision is journaled. One function per intent; the plan has
+// passed the validator, so nothing is refused here.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tidepool::core {
 
-// `nodes`: the digest of the nodes that a plan may count with (plan_inputs.hpp), which the engine keeps.
+// `nodes`: the digest of the nodes that a plan may use (plan_inputs.hpp), which the engine keeps.
 void apply_decision(StateChange& change, const Decision& decision, std::uint64_t nodes);
 
 }  // namespace tidepool::core

@@ -1,5 +1,5 @@
-// Kinds of facts that the engine treats alike. These lists are all that the compiler does not ask for when a fact is
-// added: it belongs into each list whose sentence is true of it.
+// Kinds of facts that the engine treats alike. The compiler does not check these lists when a fact is added: add it to
+// each list whose comment applies to it.
 #pragma once
 
 #include <concepts>
@@ -12,21 +12,21 @@ namespace tidepool::core {
 template <class F, class... Facts>
 concept OneOf = (std::same_as<F, Facts> || ...);
 
-// What workers report of their job, as against what users ask of it: of a job that has ended it comes too late to
-// change anything.
+// Reports of workers about their job, as opposed to requests of users: for an ended job they arrive too late to change
+// anything.
 template <class F>
 concept WorkersReport = OneOf<F, GenerationSwitched, StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished,
                               StateParked, CheckpointTaken, CheckpointFailed, StateRestored, StateBrought, StateLeft>;
 
-// What users ask for, and what becomes of jobs and nodes by itself: other nodes of pools may be needed since. Whether
-// a node that comes or goes is one, too, depends on the state (apply_fact.cpp).
+// Requests of users, and changes of jobs and nodes, after which other nodes of pools may be needed. Whether a joining
+// or leaving node counts depends on the state (apply_fact.cpp).
 template <class F>
 concept OutsideChange =
     OneOf<F, JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested, JobChanged,
           TrainingFinished, NodeCordonChanged, NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed,
           NodeFaultsCleared, SlotsReleased, MaintenanceAdded, MaintenanceRemoved, TenantsConfigured>;
 
-// It may change which nodes a plan can count with, or how tenants share them.
+// It may change which nodes a plan can use, or how tenants share them.
 template <class F>
 concept NodesChange =
     OneOf<F, NodeJoined, NodeLost, NodeCordonChanged, NodeLabelled, NodeDrainRequested, NodeDrainCancelled,

@@ -1,9 +1,9 @@
-// Which jobs a decision must look at, and what it need not do again.
+// Which jobs a decision must examine, and which results it can reuse.
 //
-// Rules. What is kept here follows from the state and from what has been looked at; it is no part of the state, and a
-// restart begins with everything to be looked at. Each set of jobs is a row of one table: its name and the test by
-// which a job belongs to it. What is kept between decisions declares its inputs and is good as long as none of them has
-// changed (Memo); no caller says what has become stale. decide_anew() uses nothing of it and must decide the same.
+// Rules. Everything kept here follows from the state and from what was examined; it is no part of the state, and a
+// restart examines everything. Each set of jobs is a row of one table: its name and the test for membership. A result
+// kept between decisions declares its inputs and is valid until one of them changes (Memo); no caller invalidates
+// anything explicitly. decide_anew() uses none of this and must decide the same.
 #pragma once
 
 #include <array>
@@ -22,35 +22,35 @@
 
 namespace tidepool::core {
 
-// Sets of jobs. Those of a plan are empty where the policy in charge is a rule.
+// Sets of jobs. Those about a plan are empty if the active policy is a rule.
 enum class JobSet {
-  kPending,        // they wait
-  kClaiming,       // of those, slots would help
-  kHeldBack,       // running jobs that free slots would let change
-  kSpread,         // have workers on several nodes, so that room may let them move together
-  kAsking,         // have not ended and ask for particular nodes
-  kExclusive,      // hold slots on nodes that are theirs alone
-  kPendingChoosy,  // of those, wait
-  kCounted,        // a plan may count with them, or the newest one does
-  kOffPlan,        // do not have what the plan gives them
-  kSlowOffPlan,    // of those, have a slow worker: reports of other jobs on its node may change its diagnosis
-  kReleasing,      // their slots, or some of them, are on their way to being free
-  kUnanswered,     // a policy file decides and must be asked about them
+  kPending,        // waiting jobs
+  kClaiming,       // waiting jobs that slots would help
+  kHeldBack,       // running jobs that could change with free slots
+  kSpread,         // jobs with workers on several nodes, which could move together
+  kAsking,         // unended jobs that request particular nodes
+  kExclusive,      // exclusive jobs that hold slots
+  kPendingChoosy,  // waiting jobs that request particular nodes
+  kCounted,        // jobs that a plan may include, or the newest one includes
+  kOffPlan,        // jobs whose size differs from their target
+  kSlowOffPlan,    // of those, with a slow worker: reports of other jobs on its node may change its diagnosis
+  kReleasing,      // jobs some of whose slots are being released
+  kUnanswered,     // jobs that the active policy file must be asked about
 };
 inline constexpr std::size_t kJobSets = 12;
 
-// What else a decision rests on.
+// Other inputs of a decision.
 enum class Input {
   kSlots,  // free slots, or the jobs that wait for them
   kNodes,
   kPlan,  // the targets of a plan, and intents under way
-  kDesk,  // what is about no job, such as which policy file decides
+  kDesk,  // inputs about no job, such as which policy file decides
 };
 inline constexpr std::size_t kInputs = 4;
 
 class Worklist {
  public:
-  // The revisions of some inputs; equal ones = none of them has changed.
+  // The revisions of some inputs; equal stamps = none of them has changed.
   using Stamp = std::vector<std::uint64_t>;
   // A set counts as changed when a job that is or was in it has changed.
   struct Inputs {
@@ -58,23 +58,23 @@ class Worklist {
     std::initializer_list<Input> others;
   };
 
-  // Another policy decides: all that is known of jobs is dropped, and everything is to be looked at.
+  // Call when the active policy changes: drops everything known about jobs, and marks everything for examination.
   void reset(const ClusterState& state);
 
-  // The job has changed, or has been looked at; its times count up to `until`.
+  // The job has changed, or was examined; its due times count up to `until`.
   void follow(const ClusterState& state, const EngineParts& parts, const Job& job, Instant until);
   // The job has left the state.
   void forget(JobId job);
-  // A fact was learnt. What it has touched is to be looked at.
+  // A fact was applied: marks what it touched for examination.
   void learn(const Touched& touched, bool speaks_of_nodes);
-  // A decision was accepted: nothing is to be looked at until more is learnt or comes due.
+  // A decision was accepted: nothing needs examination until new facts arrive or something becomes due.
   void accept(const Decision& decision);
 
   [[nodiscard]] const IdSet<JobId>& operator[](JobSet set) const { return sets_[static_cast<std::size_t>(set)]; }
-  // What has changed since the newest decision, what has come due, and what is unanswered.
+  // The jobs changed since the newest decision, those that have become due, and those without an answer.
   [[nodiscard]] IdSet<JobId> to_look_at(Instant now) const;
   [[nodiscard]] std::optional<Instant> next_due() const;
-  // Some job of the set has come due by time alone since it was followed.
+  // Some job of the set has become due by time alone since it was followed.
   [[nodiscard]] bool any_due(JobSet set, Instant now) const;
   // Since the newest decision.
   [[nodiscard]] bool slots_have_changed() const { return unseen_.capacity; }
@@ -95,7 +95,7 @@ class Worklist {
   IdTable<JobId, Instant> due_of_;
 };
 
-// What a computation over declared inputs gave, for as long as doing it again would give the same.
+// The result of a computation over declared inputs, valid until one of them changes.
 template <class T>
 class Memo {
  public:

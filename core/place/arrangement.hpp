@@ -1,9 +1,10 @@
-// Which node each worker of a gang goes to, where its job says how they lie among domains (PlacementSpec): together in
-// one or in few of them, or apart. Deterministic: ties end at the domain's name and the lower node id.
+// Chooses the node of each worker of a gang whose job has a topology (PlacementSpec): together in one or a few domains,
+// or spread. Deterministic: ties end at the domain's name and the lower node id.
 //
-// Rule: rooms are used as far as they go; a strict strategy is kept, or nothing is arranged. Within a domain a worker
-// goes to a node that the job is on, else to the smallest room that takes all that are to come there; one that is
-// spread to the emptiest node. Groups of workers (ElasticSpec::group) are placed one after the other, each in a domain.
+// Rule: rooms are used as far as possible; a strict strategy is kept, or nothing is arranged. Within a domain a worker
+// goes to a node that the job already uses, else to the smallest room that takes all workers placed there; a spread
+// worker goes to the emptiest node. Groups of workers (ElasticSpec::group) are placed one after the other, each in one
+// domain.
 #pragma once
 
 #include <optional>
@@ -17,14 +18,14 @@ struct ArrangeRequest {
   const ClusterState& state;
   const JobSpec& spec;
   std::vector<RoomOnNode> rooms;
-  std::vector<NodeId> stay = {};  // where workers of the job are already and stay, one entry each
+  std::vector<NodeId> stay = {};  // nodes of the job's workers that stay, one entry each
   int workers = 1;                // whole groups
-  NodeId first_on = {};           // where the first worker goes if there is room; none = anywhere
+  NodeId first_on = {};           // preferred node of the first worker; none = anywhere
 };
-// One node for each worker; nothing if they do not all find room by the job's rules.
+// One node for each worker; none if they do not all fit under the job's topology.
 [[nodiscard]] std::optional<std::vector<NodeId>> arrange(ArrangeRequest request);
 
-// The job's workers are placed by arrange(): others are on few nodes, whichever these are.
+// The job's workers are placed by arrange(); other jobs are placed on few nodes, whichever these are.
 [[nodiscard]] inline bool is_arranged(const JobSpec& spec) {
   return spec.placement.exclusive || spec.elastic.group > 1 || spec.placement.strategy != TopologyStrategy::kPack ||
          spec.placement.key != "node";

@@ -1,8 +1,8 @@
-// Which workers leave which nodes, so that a gang whose workers need several slots of one node each finds room where
-// slots enough are free and lie scattered.
+// Chooses which workers leave which nodes, so that a gang whose workers need several slots on one node each finds room
+// where enough slots are free but scattered.
 //
-// Rule. Each worker goes to the node where what has to leave for it costs least; of equals to the lower node. None
-// leaves for whose slots the others make up, and none at all unless every worker of the gang finds room.
+// Rule. Each worker of the gang goes to the node where the leaving workers cost least; among equals to the lower node.
+// No worker leaves whose slots are not needed, and none at all unless every worker of the gang finds room.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,14 @@ struct GangSize {
   int slots_each = 1;
 };
 
-// Of `leaving`, ascending; nothing if all of them are not enough. `open`: of every node on which the gang may be, its
-// slots that are free or come free.
+// Indices into `leaving`, ascending; none if all of them are not enough. `open`: the free and released slots of every
+// node on which the gang may be.
 [[nodiscard]] std::optional<std::vector<std::size_t>> who_leaves(SlotsOn open,
                                                                  const std::vector<LeavingWorkers>& leaving,
                                                                  GangSize gang);
 
-// Where the gang's workers are to be, on open slots: on nodes of which the fewest of these slots have still to come
-// free. Fewer workers than the gang has if there is no room for more.
+// The nodes of the gang's workers, on open slots: nodes where the fewest of these slots have still to be released.
+// Fewer workers than the gang has if there is no room for more.
 [[nodiscard]] WorkersOn nodes_kept_for(const SlotsOn& open, const SlotsOn& free, GangSize gang);
 
 }  // namespace tidepool::core

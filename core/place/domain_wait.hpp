@@ -1,8 +1,8 @@
-// Jobs whose workers have rules together (gang_rules.hpp) and find no room: at which place they wait, and the reason
-// that is told.
+// For jobs with topology rules (gang_rules.hpp) that find no room: the place at which they wait, and their pending
+// reason.
 //
-// Rule: a job that has to be in one domain, or on slots of one type, waits for one place at a time, like a job that
-// asks for this place only (bound_to()): what comes free there is kept for it, and other jobs move away from there.
+// Rule: a job that must be in one domain, or on slots of one type, waits for one place at a time, like a job that
+// requests only this place (bound_to()): slots released there are reserved for it, and other jobs move away from there.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,24 @@
 
 namespace tidepool::core {
 
-// Where a job waits for room: on slots of one type, as a job that may not mix types has to, and in one domain.
+// Where a job waits for room: on slots of one type, unless it may mix types, and in one domain.
 struct WaitPlace {
-  std::optional<std::string> type = {};    // none = its slots may be of any type that it asks for
-  std::optional<std::string> domain = {};  // none = its nodes may be in any
+  std::optional<std::string> type = {};    // none = any type that it accepts
+  std::optional<std::string> domain = {};  // none = any domain
 
   auto operator<=>(const WaitPlace&) const = default;
 };
-// Of the places that would hold the job at its smallest size if they were empty: the best of each type, that one first
-// where jobs that may be preempted hold the rest, and of these the one with most free room, then by name. Empty where
-// all are closed; one that names nothing where the job is bound to no type and to no domain. What jobs take elsewhere
-// does not change the answer, nor do workers that were started at `now`: so a decision says the same before and after
-// it was accepted.
+// Among the places that would hold the job at its smallest size if they were empty: the best of each type; first a
+// place where the other slots are held by preemptible jobs, then the one with most free room, then by name. Empty if
+// all are closed; one unconstrained place if the job needs no single type or domain. Slots taken elsewhere do not
+// change the answer, nor do workers started at `now`, so a decision says the same before and after it is accepted.
 [[nodiscard]] std::vector<WaitPlace> places_to_wait_for(const ClusterState& state, const FreeSlots& free,
                                                         const Job& job, Instant now);
-// The job as it would be if it asked for just this place.
+// The job, constrained to exactly this place.
 [[nodiscard]] Job bound_to(const ClusterState& state, const Job& job, const WaitPlace& place);
 
-// Why it waits, by what is free now. `names`: it is told to people, with the domain that has most room; else the same
-// lack is always told alike.
+// Why it waits, with the present free slots. `names`: for users, with the domain that has most room; otherwise equal
+// situations give equal reasons.
 [[nodiscard]] reason::WaitingForDomains waits_by_rules(const ClusterState& state, const FreeSlots& free, const Job& job,
                                                        bool names = false);
 // Why it would not start on an empty cluster. Requires: a strict strategy.

@@ -1,5 +1,5 @@
-// The least that a job can cost, compared with its price cap. A job for which no type of slot is cheap enough waits
-// outside of all plans: slots that a plan kept for it would stand idle.
+// The lowest price of a job, compared with its price cap. A job for which no slot type is cheap enough waits outside of
+// all plans, because slots that a plan reserved for it would stay idle.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@
 
 namespace tidepool::core {
 
-// Rooms at their prices, each type by itself, so that many sizes are priced by one look at the nodes.
+// Rooms by price, separately for each type, so that many sizes are priced with one scan of the nodes.
 class RoomsByPrice {
  public:
-  using OfTypes = std::map<std::string, std::map<Money, std::int64_t>>;  // none of them below 0
+  using OfTypes = std::map<std::string, std::map<Money, std::int64_t>>;  // all >= 0
   explicit RoomsByPrice(const OfTypes& rooms);
-  // What each of so many costs at least, as much as the dearest that they take of one type; none: no type has as many.
-  // Requires: count > 0.
+  // The lowest price of each of `count` slots of one type, which is that of the most expensive of them; none: no type
+  // has that many. Requires: count > 0.
   [[nodiscard]] std::optional<Money> each_of(std::int64_t count) const;
 
  private:
-  using Sums = std::vector<std::pair<std::int64_t, Money>>;  // of all rooms up to that price
+  using Sums = std::vector<std::pair<std::int64_t, Money>>;  // number of rooms up to that price
   std::vector<Sums> types_;
 };
 
-// The least price cap with which the job could start at its smallest size, were there no other job: its slots, on the
-// cheapest nodes that it may run on, at the price of the dearest of these (price_cap.hpp); of one type unless it mixes
-// them. Rules about how its workers lie among nodes are left out. None: there is no room for it.
+// The lowest price cap with which the job could start at its smallest size without other jobs: its slots, on the
+// cheapest allowed nodes, at the price of the most expensive of these (price_cap.hpp); of one type unless it mixes
+// them. Topology rules are ignored. None: there is no room for it.
 [[nodiscard]] std::optional<Money> least_price(const ClusterState& state, const Job& job);
 
-// Its price cap is below that; none: it is not, or it has none.
+// The reason if its price cap is below that; none: it is not, or it has no cap.
 [[nodiscard]] std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, const Job& job);
 
-// The same question of many jobs while the nodes stay as they are: what asks for the same is priced once.
+// The same for many jobs while the nodes stay the same: jobs with equal requests are priced once.
 class LeastPrices {
  public:
   [[nodiscard]] bool allow(const ClusterState& state, const Job& job) { return !above_cap(state, job); }

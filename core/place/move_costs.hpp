@@ -1,8 +1,8 @@
-// What it costs to move a job's workers elsewhere, as far as the job alone decides it. It is kept between decisions, so
-// that the workers that are cheapest to move are found without looking at all of them.
+// The cost of moving a job's workers elsewhere, as far as it depends on the job alone. It is kept between decisions, so
+// that the cheapest workers to move are found without examining all of them.
 //
-// Rule. What is kept of a job follows from the job and its workers in the state; the owner updates it for every job
-// that changes and removes jobs that leave. It is no part of the state.
+// Rule. The data of a job follows from the job and its workers in the state; the owner updates it for every job that
+// changes and removes jobs that leave. It is no part of the state.
 #pragma once
 
 #include <compare>
@@ -18,38 +18,39 @@
 
 namespace tidepool::core {
 
-// Its workers once what is under way is done, so that accepting a decision changes nothing of it.
+// Its workers after the changes under way, so that accepting a decision does not change the result.
 [[nodiscard]] std::vector<WorkerId> workers_to_be(const Job& job);
 [[nodiscard]] int size_to_be(const Job& job);
-// Slot-seconds that moving so many of its workers takes from the job.
+// Slot-seconds that moving this many of its workers costs the job.
 [[nodiscard]] double cost_of_moving(const Job& job, int workers);
-// A live job has its state in its workers: a single one can hand it on only to a second one beside it.
+// A live job keeps its state in its workers: a single worker can hand it over only to a second one that runs next to
+// it.
 [[nodiscard]] bool can_hand_on(const Job& job);
-// By itself; whether it has room elsewhere is another question.
+// Whether the job allows moves; whether there is room elsewhere is checked separately.
 [[nodiscard]] bool may_move(const Job& job);
 
 class MoveCosts {
  public:
-  // A worker that holds its slots, is not on its way out, and whose job may move.
+  // A worker that holds its slots, is not leaving, and whose job may move.
   struct Mover {
-    double cost_s = 0;  // of moving it alone, slot-seconds
+    double cost_s = 0;  // of moving only this worker, slot-seconds
     NodeId node;
     WorkerId worker;
     auto operator<=>(const Mover&) const = default;
   };
-  using Held = std::pair<int, JobId>;  // slots, below 0 so that most come first
+  using Held = std::pair<int, JobId>;  // negated slots, so that most come first
 
   void follow(const ClusterState& state, const Job& job);
   void forget(JobId job);
 
-  // Of these slots: null = of any type.
+  // For slots of this type; null = any type.
   [[nodiscard]] const std::set<Mover>& cheapest_first(const std::string* type = nullptr) const {
     return on(type).cheapest_first;
   }
   [[nodiscard]] const std::set<Held>& most_held_first(const std::string* type = nullptr) const {
     return on(type).most_held_first;
   }
-  // Their slots come free without a further decision.
+  // Workers whose slots become free without a further decision.
   [[nodiscard]] const IdSet<WorkerId>& on_their_way_out() const { return on_their_way_out_; }
 
  private:

@@ -1,5 +1,5 @@
-// Which jobs in line are to have the slots that other jobs give up. A job that gives up slots comes behind these in
-// line until they have had them (decide/claimants.hpp); all else here is only told to people.
+// Which jobs in line receive the slots that other jobs release. A job that releases slots comes after these in line
+// until they have received them (decide/claimants.hpp); everything else here is only for explanations.
 #pragma once
 
 #include <map>
@@ -13,24 +13,24 @@
 namespace tidepool::core {
 
 struct GivenSlots {
-  JobId from = {};   // the job that gives them up and goes on; none = they come free anyway
-  NodeId node = {};  // none = free ones, wherever: of use to jobs of single slots that may be anywhere
+  JobId from = {};   // the job that releases them and continues; none = they become free anyway
+  NodeId node = {};  // none = free slots anywhere, for jobs of single slots without constraints
   int slots = 0;
-  JobId for_job = {};  // that other jobs are preempted for, which takes these before all others; none = for any
+  JobId for_job = {};  // the job for which others are preempted, served first; none = any
 };
 struct LackingJob {
   const Job* job = nullptr;
   int slots = 0;
-  std::optional<std::string> type = {};  // of slots that it is bound to, as it runs on them
+  std::optional<std::string> type = {};  // the slot type on which it runs and must stay
 };
 
-// By the job that gives them up, never empty. Slots that are given first are taken first. Jobs are served in their
-// order, those for which all slots that are left are too few after the others.
+// By the releasing job, never empty. Slots given first are taken first. Jobs are served in order; jobs for which all
+// remaining slots are too few come after the others.
 [[nodiscard]] std::map<JobId, std::vector<JobId>> claimants_of(const ClusterState& state, std::vector<GivenSlots> given,
                                                                const std::vector<LackingJob>& lacking);
 
-// It has neither started nor changed its size since they were given up for it. Requires: it is the job that they were
-// given up for.
+// It has neither started nor changed its size since the slots were released for it. Requires: it is the job for which
+// they were released.
 [[nodiscard]] bool still_lacks(const Job& claimant, const GaveSlots& slots);
 
 }  // namespace tidepool::core

@@ -1,5 +1,5 @@
-// Checks a plan against the state, whatever policy made it. A plan that passes can be applied; one that
-// does not is dropped, and the answer names the first invariant it would break.
+// Checks a plan of any policy against the state. A plan that passes can be applied; any other is dropped, and the error
+// names the first invariant that it would break.
 #pragma once
 
 #include "base/result.hpp"

@@ -43,8 +43,8 @@ class EmbeddedAgent {
   ~EmbeddedAgent();
 
   [[nodiscard]] Status start();
-  // Called every second or so. Reaps it, and starts it again if no agent is connected: at once if its process has ended,
-  // also one that an earlier daemon started, so that it adopts its workers before its node counts as lost.
+  // Call about once a second. Reaps it, and starts it again if no agent is connected, at once if its process has ended,
+  // also one started by an earlier daemon, so that it adopts its workers before its node counts as lost.
   void tend(bool connected);
 
   // Of one that ends with the daemon: lets it go, so that it stops its workers and ends.
