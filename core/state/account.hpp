@@ -22,7 +22,7 @@ void charge_with_tenant(ClusterState& state, Job& job, Instant until);
 [[nodiscard]] Overheads overheads_until(const ClusterState& state, const Account& account, std::int64_t day);
 
 // Budgets count a job's slots by their rate. Call leave_budgets() before the job's slots change (it charges the job up
-// to that moment) and the matching call after the change. Neither does anything if the job's tenants have no budget.
+// to that moment) and join_budgets() after the change. Neither does anything if the job's tenants have no budget.
 void leave_budgets(ClusterState& state, const Job& job, Instant at);
 void join_budgets(ClusterState& state, const Job& job);
 

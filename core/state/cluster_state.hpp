@@ -225,7 +225,7 @@ struct ClusterState {
   // Jobs that have not ended, and ended jobs whose workers have not all exited.
   SharedIdTable<JobId, std::shared_ptr<const Job>> jobs;
   SharedIdTable<JobId, std::shared_ptr<const EndedJob>>
-      ended;  // the newest of the other jobs, if they measured anything
+      ended;  // the newest of the other ended jobs, if they measured something or succeeded
   EndedCounts ended_counts;
   std::uint64_t next_job = 1;
   std::uint64_t next_node = 1;
