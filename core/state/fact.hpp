@@ -127,7 +127,7 @@ struct NodeDampingConfigured {
 struct DetectorConfigured {
   std::string name;
 };
-// The faults of the node do not count any more.
+// The faults of the node no longer count.
 struct NodeFaultsCleared {
   NodeId node;
 };

@@ -132,8 +132,8 @@ struct BatchRebalance {
   double idle_s = 0;  // slot-seconds that it recently waited for the others: its share has become too small
 };
 
-// How often the changes of a worker's share reversed direction (from growing to shrinking or back), each right after a
-// change in the opposite direction.
+// How often the changes of a worker's share reversed direction, from growing to shrinking or back. A change in the same
+// direction as the one before halves the count.
 struct ShareTurns {
   bool grew = false;  // the newest change enlarged the share
   int count = 0;
@@ -200,7 +200,7 @@ struct Progress {
   ProgramLength length;                // newest reported; job_work.hpp computes what is left
   std::optional<Instant> reported_at;  // newest report of steps
   std::optional<Instant>
-      late_at;  // the end that a report first put near, since the last switch; after it the job is late
+      late_at;  // when the job counts as late, by the end that a report first put near since the last switch
   double first_loss = 0;
   double last_loss = 0;
   std::int64_t global_batch = 0;              // samples a step, from the newest report; 0 = not reported
