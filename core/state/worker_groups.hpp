@@ -14,9 +14,9 @@ namespace tidepool::core {
   return spec.elastic.group > 1;
 }
 
-// These members and all others of their groups: these alone, as they are, or with groups in rank order.
+// `members` and all other members of their groups: `members` unchanged if the job has no groups, else in rank order.
 [[nodiscard]] std::vector<WorkerId> with_groups(const Job& job, const std::vector<WorkerId>& members);
-// They are all workers of their groups.
+// Whether `members` consists of complete groups.
 [[nodiscard]] bool are_whole_groups(const Job& job, const std::vector<WorkerId>& members);
 
 // Those of `workers` that can continue: first the groups whose members are complete, then groups made of the remaining

@@ -1,6 +1,6 @@
-// What the structs of reasons are made of. A reason's struct says once: its name in the API, its category, whether a
-// lack of slots blocks the job (kTraits); and in fields() each number's name in the API, in the order in which numbers
-// are shown, and what it is used for. Everything else (codec, equality, news, sentences) visits these.
+// What the structs of reasons consist of. A reason's struct defines once: its name in the API, its category, whether a
+// lack of slots blocks the job (kTraits); and in fields() each number's name in the API, in display order, and its use.
+// Everything else (codec, equality, news, sentences) is derived by visiting these.
 #pragma once
 
 #include <cstdint>
