@@ -137,7 +137,7 @@ void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
   archive("refused", notice.refused);
 }
 
-// A refusal was granted only because of a refusal of the job: a program that had not answered, or that refused itself.
+// If the program had not answered or had refused, the notice can only have been granted through a refusal of the job.
 inline void tell_no_refusal(nlohmann::json& notice) {
   if (!notice.is_object()) return;
   const auto is = [&](const char* name, const nlohmann::json& value) {

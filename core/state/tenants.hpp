@@ -77,11 +77,11 @@ inline constexpr int kChurnOfPoolMost = 1000;
 
 struct TenantTree {
   std::vector<Tenant> tenants;  // each after its parent
-  // Over this time what a tenant held beyond its guarantee counts half as much against it.
+  // Over this time the weight of what a tenant held beyond its guarantee halves.
   Duration half_life = Duration::seconds(std::int64_t{24} * 3600);
-  // How often what tenants have held is counted anew. Between that, entitlements move only with what tenants ask for.
+  // How often the past use of tenants is recounted. In between, entitlements change only with the tenants' requests.
   Duration rebalance_every = Duration::seconds(300);
-  // Limits on preemption, of all jobs, whether tenants share the pool or not (core/tenants/preemption_limits.hpp).
+  // Limits on preemption, for all jobs, whether tenants share the pool or not (core/tenants/preemption_limits.hpp).
   Duration preempt_after{};
   std::optional<ChurnLimit> churn{};
 
@@ -89,7 +89,7 @@ struct TenantTree {
   [[nodiscard]] const Tenant* find(std::string_view name) const;
   // No tenant is below it. Requires: the tenant exists.
   [[nodiscard]] bool is_leaf(std::string_view name) const;
-  // From the one directly under the pool to this one; empty if it does not exist. They live as long as the tree.
+  // The tenants from the top of the path to this one; empty if it does not exist. They live as long as the tree.
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
   [[nodiscard]] bool limits_preemption() const;
   bool operator==(const TenantTree&) const = default;
@@ -107,10 +107,10 @@ class TenantsByName : public TenantTree {
   [[nodiscard]] const Tenant* find(std::string_view name) const;
   [[nodiscard]] bool is_leaf(std::string_view name) const;
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
-  // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
+  // The smallest value set by a tenant on its path; 0 if none sets it, or the tenant does not exist.
   [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
   [[nodiscard]] Duration notice_refusal_of(std::string_view name) const;
-  // The greatest that the tree or a tenant on its path sets.
+  // The largest value set by the tree or by a tenant on its path.
   [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
 
  private:
