@@ -1,4 +1,4 @@
-// The fields of what a job has used. Private to the core's codecs.
+// The fields of a job's use. Private to the core's codecs.
 #pragma once
 
 #include "base/codec/archive.hpp"
@@ -40,8 +40,8 @@ void account_fields(auto& archive, codec::Like<Account> auto& account) {
   archive("saved", account.saved);
 }
 
-// States of earlier versions know no budgets, what jobs cost only in all, and nothing of overheads: all that a job had
-// used by then counts as useful. Later ones do not tell whether a job saved its state after it had lost steps.
+// States of earlier versions have no budgets, only the total cost of jobs, and no overheads: everything that a job had
+// used by then counts as useful. Later versions do not record whether a job saved its state after it had lost steps.
 inline void tell_no_money(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("budget_hold", nullptr);

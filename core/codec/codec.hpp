@@ -1,5 +1,5 @@
-// Facts, decisions and the state as canonical JSON: what the journal stores, goldens show and
-// recovery reads back. decode(encode(x)) == x for every x.
+// Facts, decisions and the state as canonical JSON: the journal stores it, goldens show it, and recovery reads it.
+// decode(encode(x)) == x for every x.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tidepool::core {
 
-// What we have written ourselves may be as large as the cluster makes it; what guards it is its digest.
+// Documents that we wrote ourselves may be as large as the cluster makes them; a digest protects them.
 inline constexpr JsonLimits kOwnJson{.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U};
 
 // "job_submitted", "steps_measured", ...
@@ -29,17 +29,17 @@ inline constexpr JsonLimits kOwnJson{.bytes_max = 1U << 30U, .depth_max = 64, .v
 [[nodiscard]] nlohmann::json to_json(const Reason& reason);  // {"code": "...", "numbers": {...}}
 [[nodiscard]] nlohmann::json to_json(const JobSpec& spec);
 
-// Refuse anything to_json would not have written; the journal is not trusted to be whole.
+// Refuse anything that to_json would not have written; the journal is not trusted to be intact.
 [[nodiscard]] Result<Fact> fact_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<Reason> reason_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<Decision> decision_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<ClusterState> state_from_json(const nlohmann::json& value);
 
-// One job, whole, in few words: what it shares with a blank one is left out.
+// One complete job in compact form: whatever equals a blank job is omitted.
 [[nodiscard]] std::string job_text(const Job& job);
 [[nodiscard]] Result<std::shared_ptr<const Job>> job_from_text(std::string_view text);
 
-// A fingerprint of the whole state: equal states, equal digests, on every machine.
+// A fingerprint of the whole state: equal states have equal digests on every machine.
 [[nodiscard]] std::uint64_t digest_of(const ClusterState& state);
 
 }  // namespace tidepool::core

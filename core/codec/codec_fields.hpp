@@ -88,7 +88,7 @@ void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
   archive("message", round.message);
 }
 
-// Policy files of earlier versions had fewer hooks, and their rounds fewer answers. Each may be null.
+// Policy files of earlier versions had fewer hooks, and their rounds had fewer answers. Each may be null.
 inline void tell_no_later_hooks(nlohmann::json& file) {
   if (!file.is_object()) return;
   file.emplace("shares", false);
@@ -196,7 +196,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("defaults_from", spec.defaults_from);
 }
 
-// Also what versions up to schema 9 stored (spec_codec.cpp).
+// Also decodes the format of versions up to schema 9 (spec_codec.cpp).
 [[nodiscard]] Status decode_value(const nlohmann::json& in, const std::string& where, JobSpec& spec);
 [[nodiscard]] Status decode_sparse(const nlohmann::json& in, const std::string& where, JobSpec& spec);
 

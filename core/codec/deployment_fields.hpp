@@ -1,4 +1,4 @@
-// The fields of the policy files that a state holds: the one in charge, its answer and the others. Journals call them
+// The fields of the policy files in a state: the active file, its answer and the other files. Journals call them
 // "desk". Private to the core's codecs.
 #pragma once
 
@@ -21,7 +21,7 @@ void fields(auto& archive, codec::Like<PolicyDeployment> auto& deployment) {
   archive("told_at", deployment.told_at);
 }
 
-// States of earlier versions have none.
+// States of earlier versions lack these fields.
 inline void tell_no_later_fields_of_deployment(nlohmann::json& deployment) {
   if (!deployment.is_object()) return;
   deployment.emplace("pools", nlohmann::json::array());

@@ -1,4 +1,4 @@
-// How measurements of a job are stored: of a size, of a change, of a type of slot.
+// How measurements of a job are stored: per size, per change, per slot type.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -41,7 +41,7 @@ void fields(auto& archive, codec::Like<BootCost> auto& cost) {
   archive("by_size", cost.by_size);
 }
 
-// Of a job's own records, too, which are stored beside its other fields.
+// Also for a job's own records, which are stored next to its other fields.
 void record_fields(auto& archive, auto& records) {
   archive("sizes", records.sizes);
   archive("grow_cost", records.grow_cost);
@@ -58,14 +58,15 @@ void fields(auto& archive, codec::Like<TypeRecords> auto& records) {
   record_fields(archive, records);
 }
 
-// States of earlier versions do not tell types of slots apart.
+// States of earlier versions do not distinguish slot types.
 inline void tell_no_types(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("slot_type", "");
   job.emplace("on_other_types", nlohmann::json::object());
 }
 
-// Of a job's records on its type of slot, which are fields of its own, and on each other one.
+// Calls `tell` for the records of a job's present slot type, which are fields of the job, and for those of each other
+// type.
 void each_records(nlohmann::json& job, auto tell) {
   if (!job.is_object()) return;
   tell(job);
@@ -76,14 +77,14 @@ void each_records(nlohmann::json& job, auto tell) {
   }
 }
 
-// Nor do they tell what the first switch of a start takes.
+// States of earlier versions lack the cost of the first switch of a start.
 inline void tell_no_starts(nlohmann::json& job) {
   each_records(job, [](nlohmann::json& records) {
     records.emplace("start_cost", nlohmann::json{{"count", 0}, {"mean_stall_ms", 0.0}});
   });
 }
 
-// Nor do they tell costs by size.
+// States of earlier versions lack costs by size.
 inline void tell_no_size_costs(nlohmann::json& job) {
   each_records(job, [](nlohmann::json& records) {
     for (const char* kind : {"grow_cost", "replace_cost", "shrink_cost", "failure_cost", "start_cost", "restart_cost",

@@ -1,4 +1,4 @@
-// The fields of what closes a node to new workers. Private to the core's codecs.
+// The fields of everything that closes a node to new workers. Private to the core's codecs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -45,7 +45,7 @@ void fields(auto& archive, codec::Like<NodeDrain> auto& drain) {
   archive("maintenance", drain.maintenance);
 }
 
-// Drains of earlier versions had one cause, or an operator's kept beside a notice.
+// Drains of earlier versions had one cause, or an operator's cause stored next to a notice.
 inline void tell_causes(nlohmann::json& drain) {
   if (!drain.is_object() || drain.contains("asked")) return;
   auto& reclaim = drain.emplace("reclaim", nullptr).first.value();

@@ -29,7 +29,7 @@ void fields(auto& archive, codec::Like<Transition> auto& transition) {
   archive("committed", transition.committed);
 }
 
-// A phase is stored as its state and what that state carries.
+// A phase is stored as its state and the data of that state.
 struct StoredPhase {
   JobState state;
   std::optional<Transition> transition;
@@ -38,7 +38,7 @@ struct StoredPhase {
   explicit StoredPhase(const JobPhase& phase) : state(phase.state()), finished_at(phase.ended_at()) {
     if (const Transition* under_way = phase.transition()) transition = *under_way;
   }
-  // None: the state lacks what it carries.
+  // None: the data that the state requires is missing.
   [[nodiscard]] std::optional<JobPhase> phase() const {
     if (is_final(state)) {
       return finished_at ? std::optional<JobPhase>(phase::Ended{state, *finished_at}) : std::nullopt;

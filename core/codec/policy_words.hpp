@@ -1,4 +1,4 @@
-// What a policy file says of a job, as a reason.
+// The word of a policy file about a job, as a reason.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace tidepool::core {
 
-// Instead of what would be said otherwise; that stands if the job lacks slots, which is no doing of the policy. A
-// reason's name speaks that reason, with the numbers of `otherwise` where the policy gives none, and without those that
-// the reason does not have; anything else is a word of its own. An empty word says nothing.
+// Replaces `otherwise`, the reason given without the file; but `otherwise` remains if the job lacks slots, which the
+// policy did not cause. If the word is a reason's name, the result is that reason, with the numbers of `otherwise`
+// where the policy gives none, and without numbers that the reason does not have; any other word becomes a PolicyWord.
+// An empty word changes nothing.
 [[nodiscard]] Reason reason_of_policy(const std::string& word, const std::vector<ReasonNumber>& numbers,
                                       const Reason& otherwise);
 

@@ -1,4 +1,4 @@
-// The fields of pools and of what is planned for their nodes. Private to the core's codecs.
+// The fields of pools and of the plans for their nodes. Private to the core's codecs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,7 +30,7 @@ void fields(auto& archive, codec::Like<PoolSpec> auto& spec) {
   archive("made_by", spec.made_by);
 }
 
-// Pools of earlier versions say less. `in`: what has them, by name or as a list of specifications.
+// Pools of earlier versions have fewer fields. `in`: contains the pools, by name or as a list of specifications.
 inline void tell_no_later_fields_of_specs(nlohmann::json& in) {
   if (!in.is_object() || !in.contains("pools") || !in["pools"].is_structured()) return;
   for (auto& pool : in["pools"]) {
@@ -93,7 +93,7 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
   archive("gone", pools.gone);
 }
 
-// States of earlier versions say less.
+// States of earlier versions have fewer fields.
 inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
   tell_no_later_fields_of_specs(pools);
   if (!pools.is_object()) return;

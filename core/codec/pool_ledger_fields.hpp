@@ -30,7 +30,7 @@ void fields(auto& archive, codec::Like<PoolDay> auto& day) {
   archive("types", day.types);
 }
 
-// Without the days that are over, which are rows.
+// Without the past days, which are rows.
 void fields(auto& archive, codec::Like<PoolLedger> auto& ledger) {
   archive("counted_until", ledger.counted_until);
   archive("day", ledger.day);

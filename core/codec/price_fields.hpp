@@ -1,4 +1,4 @@
-// The fields of the price list and of what it makes of nodes and pools. Private to the core's codecs.
+// The fields of the price list and of the prices that it sets for nodes and pools. Private to the core's codecs.
 #pragma once
 
 #include <utility>

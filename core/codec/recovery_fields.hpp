@@ -1,4 +1,4 @@
-// How what a job goes on from is stored: its saved states, the one that is on its way, and what it has lost; and its
+// How the recovery data of a job are stored: its saved states, the one being transferred, and its losses; and its
 // preemptions.
 #pragma once
 
@@ -32,7 +32,7 @@ void fields(auto& archive, codec::Like<StateMove> auto& move) {
   archive("since", move.since);
 }
 
-// Stored beside the job's other fields.
+// Stored next to the job's other fields.
 void recovery_fields(auto& archive, auto& recovery) {
   archive("misconfigured", recovery.misconfigured);
   archive("ended_badly", recovery.ended_badly);
@@ -75,7 +75,7 @@ void preemption_fields(auto& archive, auto& preemption) {
   archive("gave_slots", preemption.gave_slots);
 }
 
-// Jobs of earlier versions have none of these.
+// Jobs of earlier versions lack these fields.
 inline void tell_no_preemptions(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("pending_since", nullptr);
@@ -86,14 +86,14 @@ inline void tell_no_preemptions(nlohmann::json& job) {
   job.emplace("gave_slots", nlohmann::json::array());
 }
 
-// Nor does what was found of them name a domain.
+// Verdicts of earlier versions name no domain.
 inline void tell_no_cleared_domain(nlohmann::json& job) {
   if (!job.is_object() || !job.contains("verdict") || !job["verdict"].is_object()) return;
   nlohmann::json& verdict = job["verdict"];
   if (verdict.contains("blocked") && verdict["blocked"].is_object()) verdict["blocked"].emplace("domain", nullptr);
 }
 
-// Jobs of earlier versions do not know of states that are moved.
+// Jobs of earlier versions lack state transfers.
 inline void tell_no_moves(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("moving", nullptr);
@@ -105,14 +105,14 @@ inline void tell_no_moves(nlohmann::json& job) {
   }
 }
 
-// Nor do they count turns of shares.
+// Jobs of earlier versions do not count the reversals of shares.
 inline void tell_no_turns(nlohmann::json& job) {
   if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
 }
 
-// They have told of each epoch's audit, and know neither of programs that fail after the end of their training, nor of
-// checkpoints that could not be taken, of states that were not used, of ends that came near, nor after which step or in
-// which start workers were lost.
+// Jobs of earlier versions reported every epoch's audit. They have no record of programs that failed after the end of
+// training, of checkpoints that could not be taken, of states that were not used, of ends that came near, or of the
+// step or start in which workers were lost.
 inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);
@@ -137,7 +137,7 @@ void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
   archive("refused", notice.refused);
 }
 
-// Only by a refusal of its job, one of a program that had said nothing, or refused itself, was granted.
+// If the program had not answered or had refused, the notice can only have been granted through a refusal of the job.
 inline void tell_no_refusal(nlohmann::json& notice) {
   if (!notice.is_object()) return;
   const auto is = [&](const char* name, const nlohmann::json& value) {

@@ -1,5 +1,5 @@
-// Facts and decisions as the journal keeps them: canonical JSON that leaves out what a blank one says. Whole ones, as
-// earlier versions wrote them, are read alike.
+// Facts and decisions as the journal stores them: canonical JSON that omits the fields of a blank value. Complete
+// texts, as earlier versions wrote them, are read in the same way.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace tidepool::core {
 [[nodiscard]] Result<Fact> fact_from_text(std::string_view text);
 
 [[nodiscard]] std::string decision_text(const Decision& decision);
-// As to_json() has it.
+// In the form of to_json().
 [[nodiscard]] Result<nlohmann::json> decision_json_from_text(std::string_view text);
 [[nodiscard]] Result<Decision> decision_from_text(std::string_view text);
 

@@ -1,6 +1,6 @@
-// The state in rows, as the journal keeps it: one for each node, worker, job, remembered end and day of the pool's
-// account that is over, and a head for all the rest. What two states share (copy on write) is not looked at, so the
-// rows between them cost what has changed and not what there is.
+// The state in rows, as the journal stores it: one row for each node, worker, job, remembered end and past day of the
+// pool's account, and a head for everything else. Parts that two states share (copy on write) are skipped, so the cost
+// of the rows between them depends on the changes and not on the size of the state.
 #pragma once
 
 #include <compare>
@@ -22,19 +22,19 @@ struct RowKey {
   auto operator<=>(const RowKey&) const = default;
 };
 
-// The rows that may differ between two states, and all that do; by kind and id.
+// The rows that may differ between two states, including all that do; by kind and id.
 [[nodiscard]] std::vector<RowKey> rows_between(const ClusterState& before, const ClusterState& now);
 
-// Canonical JSON of what sets it apart from a blank one. A row that is not there is empty.
+// Canonical JSON of the differences from a blank row. Empty for a row that does not exist.
 [[nodiscard]] std::string row_text(const ClusterState& state, RowKey key);
 [[nodiscard]] std::string head_text(const ClusterState& state);
 
-// From rows to a state. Refuses what row_text() and head_text() would not have written.
+// Converts rows to a state. Refuses anything that row_text() and head_text() would not have written.
 class StateFromRows {
  public:
-  // Each key once.
+  // Call once for each key.
   [[nodiscard]] Status put(RowKey key, std::string_view text);
-  // Once, after the rows. Fails if the whole contradicts itself.
+  // Call once, after the rows. Fails if the whole is inconsistent.
   [[nodiscard]] Result<ClusterState> finish(std::string_view head) &&;
 
  private:

@@ -1,4 +1,4 @@
-// The fields of tenants, of what a plan finds of them and of what it changes. Private to the core's codecs.
+// The fields of tenants, of a plan's results for them, and of a plan's changes to them. Private to the core's codecs.
 #pragma once
 
 #include "base/codec/archive.hpp"
@@ -10,7 +10,7 @@
 
 namespace tidepool::core {
 
-// Each value by its text.
+// Each enum value as its text.
 template <class Enum, std::size_t N>
 auto names_by_text(const std::array<Enum, N>& values) {
   std::array<codec::EnumName<Enum>, N> names{};
@@ -114,7 +114,7 @@ void fields(auto& archive, codec::Like<TenantChange> auto& change) {
   archive("now", change.now);
 }
 
-// All of tenants that a state holds, as one object of its head.
+// All data about tenants in a state, as one object of its head.
 struct StoredTenants {
   TenantTree tree;
   TenantUses uses;
@@ -130,7 +130,7 @@ void fields(auto& archive, codec::Like<StoredTenants> auto& stored) {
   archive("budgets", stored.budgets);
 }
 
-// Trees of earlier versions have none.
+// Trees of earlier versions lack these fields.
 inline void tell_no_later_fields(nlohmann::json& tree) {
   if (!tree.is_object() || !tree.contains("tenants") || !tree["tenants"].is_array()) return;
   tree.emplace("preempt_after", codec::encode(Duration()));
@@ -138,14 +138,14 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
   const Tenant blank;
   for (auto& tenant : tree["tenants"]) {
     if (!tenant.is_object()) continue;
-    tenant.emplace("exclusive_nodes", true);  // any job could have nodes to itself
+    tenant.emplace("exclusive_nodes", true);  // any job could request exclusive nodes
     for_each_setting([&](const auto& row) { tenant.emplace(row.name, codec::encode(blank.*row.field)); });
     tenant.emplace("budget", nullptr);
     if (!tenant.contains("defaults")) tenant["defaults"] = codec::encode(JobDefaults{});
   }
 }
 
-// Plans of tenants of earlier versions have none, or tell only that some slots are lacking.
+// Tenant plans of earlier versions lack these fields, or state only that some slots are lacking.
 inline void tell_no_later_plan_fields(nlohmann::json& plan) {
   if (!plan.is_object()) return;
   plan.emplace("of_types", nlohmann::json::object());
@@ -176,7 +176,7 @@ inline Status take_tenants(nlohmann::json value, ClusterState& state) {
   return ok_status();
 }
 
-// What a decision changes of them, as one object of it.
+// A decision's changes to tenants, as one object of the decision.
 struct StoredTenantChanges {
   std::vector<TenantChange> changes;
   bool counts_loans = false;

@@ -1,4 +1,4 @@
-// Why a job is in its present state and size, with the evidence and what would change it.
+// Why a job is in its present state and size, with the evidence and possible remedies.
 #pragma once
 
 #include <optional>
@@ -16,19 +16,19 @@ namespace tidepool::core {
 struct Explanation {
   std::string summary;  // the verdict in one sentence
   Reason reason;
-  std::vector<std::string> evidence;  // numbers in words, most telling first
+  std::vector<std::string> evidence;  // numbers in words, most relevant first
   std::vector<Advice> advice;         // what would change the verdict
-  std::optional<Alternative> chosen;  // the size that its policy wants, with its own reason
+  std::optional<Alternative> chosen;  // the size that its policy wants, with the reason for it
   std::vector<Alternative> lost;      // best first
-  std::vector<JobId> ahead;           // jobs that go first, if it waits
-  int kept_by_guarantees = 0;         // slots that its tenant would have besides if all guarantees were lent
+  std::vector<JobId> ahead;           // jobs before it in line, if it waits
+  int kept_by_guarantees = 0;         // additional slots that its tenant would have if all guarantees were lent
 
   [[nodiscard]] std::vector<std::string> unblocks() const { return texts_of(advice); }
 };
 
-// Why the job is in its present state and size; one that has left the state is explained as it was at its end.
+// Explains the job's present state and size; a job that has left the state is explained as of its end.
 [[nodiscard]] Explanation explain(const ClusterState& state, const Job& job);
-// Requires: the state holds the job.
+// Requires: the state contains the job.
 [[nodiscard]] Explanation explain(const ClusterState& state, JobId job);
 
 }  // namespace tidepool::core

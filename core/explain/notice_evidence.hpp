@@ -1,4 +1,4 @@
-// What the workers of a job that are told to leave have answered, and by when they have to be gone.
+// The answers of a job's workers that were asked to leave, and the deadlines by which they must have left.
 #pragma once
 
 #include <string>

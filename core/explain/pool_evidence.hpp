@@ -1,4 +1,4 @@
-// What pools do about a job that waits: which nodes are on their way, and what keeps others from coming.
+// What pools do for a waiting job: which nodes are coming, and what prevents others from coming.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tidepool::core {
 
-// Of pools that the job may be on; where it may be on none, why each makes no node for it. None if it does not wait, or
-// there are no pools.
+// For pools that the job may use; if it may use none, why each pool creates no node for it. Empty if the job does not
+// wait, or there are no pools.
 [[nodiscard]] std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job);
 
-// Its nodes are of spot, and with one more they would be more than their share of the nodes that pools have.
+// The pool is a spot pool, and one more node would exceed the permitted share of spot nodes.
 [[nodiscard]] bool spot_share_binds(const NodePools& pools, const PoolSpec& spec);
 
 }  // namespace tidepool::core

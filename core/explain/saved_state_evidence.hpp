@@ -1,5 +1,5 @@
-// What a job has saved, in words: what it would go on from, what it did not go on from and why, and checkpoints that
-// could not be taken.
+// A job's saved states, in words: the state from which it would continue, states that were not used and why, and
+// checkpoints that could not be taken.
 #pragma once
 
 #include <string>

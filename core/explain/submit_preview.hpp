@@ -1,5 +1,5 @@
-// What a submission, or a user's request for a size, would lead to if it were made now. The engine itself decides it on
-// a copy of the state, by the same four calls. Nothing of it is stored or carried out. Pure.
+// The result of a submission, or of a user's request for a size, if it were made now. The engine itself decides it on a
+// copy of the state, by the same four calls. Nothing is stored or carried out. Pure.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tidepool::core {
 
-// A job that is submitted, or a wish for the size of one that is there.
+// A submitted job, or a request for the size of an existing job.
 using Tried = std::variant<JobSpec, JobResizeRequested>;
 
 struct SubmitPreview {
@@ -23,7 +23,7 @@ struct SubmitPreview {
     int workers = 0;
     bool operator==(const Place&) const = default;
   };
-  // What another job gives up, gets or moves because of it.
+  // What another job releases, receives or moves because of it.
   struct Change {
     JobId job;
     std::string kind;  // the intent's name: "shrink", "preempt", "grow", "replace"
@@ -32,15 +32,15 @@ struct SubmitPreview {
     bool operator==(const Change&) const = default;
   };
 
-  ClusterState after;  // with the job in it, all of it decided and nothing carried out
+  ClusterState after;  // with the job in it, everything decided and nothing carried out
   JobId job;
-  std::vector<Place> places;  // where workers of it would start at once, by node; empty = none would
+  std::vector<Place> places;  // where its workers would start at once, by node; empty = none would
   std::vector<Change> changes;
 
   [[nodiscard]] int size() const;  // workers that would start at once
 };
 
-// `now` is not before the newest fact of `state`. An error if what is tried is refused, or the plan breaks a law.
+// `now` is not before the newest fact of `state`. Returns an error if the request is refused, or the plan breaks a law.
 [[nodiscard]] Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterState& state,
                                                    const Tried& tried, Instant now);
 

@@ -1,5 +1,5 @@
-// What would change a job's verdict, by the present state of the cluster: what to add, to change, or to end. What its
-// reason alone tells is in core/words/unblock.hpp.
+// What would change a job's verdict in the present state of the cluster: what to add, to change, or to end. Suggestions
+// that follow from its reason alone are in core/words/unblock.hpp.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace tidepool::core {
 
-// Those of the lines that are not there yet; one that only adds a type of slots to one that is there replaces it.
+// Appends the lines that are not in `out` yet; a line that only adds a slot type to an existing line replaces that
+// line.
 void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out);
 
-// Adds the most telling ones, at most a few, to what is explained of the job.
+// Adds the most relevant suggestions, at most a few, to the job's explanation.
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out);
 
 // Where an operator would be asked for what tenants do not lend: names those that keep most of it, "let tenant speech

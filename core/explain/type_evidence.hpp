@@ -1,4 +1,4 @@
-// Evidence about the nodes that a job asks for: by types of slot, labels and memory.
+// Evidence about the nodes that a job requests: by slot type, labels and memory.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace tidepool::core {
 
-// Which types a job that waits may be on, what each is expected to bring, which ones of the cluster are not among them,
-// and which ones no node has. Likewise of labels and memory. Nothing of one that takes any node.
+// Which slot types a waiting job may use, the expected speed on each, which types of the cluster it may not use, and
+// which types no node has. The same for labels and memory. Empty for a job that accepts any node.
 [[nodiscard]] std::vector<std::string> evidence_of_types(const ClusterState& state, const Job& job);
-// That its slots cost more than its price cap; else how many nodes of each type that it takes are within it, and
-// nothing where all nodes are.
+// If its slots cost more than its price cap, this fact; otherwise how many nodes of each accepted type are within the
+// cap, and nothing if all nodes are.
 [[nodiscard]] std::vector<std::string> evidence_of_price_cap(const ClusterState& state, const Job& job);
-// How its workers lie by its own wish, and in which domains they are. Nothing of one that says nothing of that.
+// How its workers must be placed according to its specification, and in which domains they are. Empty if the
+// specification has no such rules.
 [[nodiscard]] std::vector<std::string> evidence_of_rules(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

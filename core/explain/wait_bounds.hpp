@@ -1,5 +1,5 @@
-// Further bounds that keep a job from slots, for explanations: its price cap, types of slot that it may not mix, and
-// what its pools have on the way or may still bring. Nothing is decided by it.
+// Further limits that keep a job from slots, for explanations: its price cap, slot types that it may not mix, and nodes
+// that its pools are creating or may still create. No decision reads it.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace tidepool::core {
 
-// The reason of a job that waits, with what binds it now.
+// The reason of a waiting job, with the limits that apply now.
 [[nodiscard]] Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason);
 
-// Free slots that suit a job that runs, and those of other types than it takes.
+// Sets the free slots that suit a running job, and the free slots of types that it does not accept.
 void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow& why);
 
-// How many slots there are of each type, of a job whose workers have to be on one type and that waits for room.
+// The number of slots of each type, for a job that waits for room and whose workers must be on one type.
 [[nodiscard]] std::vector<std::string> evidence_of_one_type(const ClusterState& state, const Job& job);
-// The job would have room, free or else in an empty cluster, if its workers could be on several types.
+// The job would have room, in free slots or in an empty cluster, if its workers could be on several types.
 enum class RoomIn { kFreeSlots, kEmptyCluster };
 [[nodiscard]] bool fits_if_mixed(const ClusterState& state, const Job& job, RoomIn room);
 

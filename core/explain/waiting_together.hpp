@@ -1,4 +1,4 @@
-// Groups the jobs of one submission that wait by what they wait for.
+// Groups the waiting jobs of one submission by what they wait for.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@ namespace tidepool::core {
 
 struct WaitingTogether {
   Reason reason;            // current_reason() of the first of them
-  std::vector<JobId> jobs;  // whose reasons read the same, but for how many jobs are before each in line
+  std::vector<JobId> jobs;  // jobs whose reasons read the same, except for the number of jobs before each in line
 };
 
-// In the order of the jobs. Left out are those that do not wait, of which nothing has been decided, or that have left
-// the state. The reason is worked out once for jobs that ask for the same and of which the engine has said the same.
+// In the order of the jobs. Omits jobs that do not wait, that have no decision yet, or that have left the state. The
+// reason is computed once for jobs with equal requests and equal verdicts.
 [[nodiscard]] std::vector<WaitingTogether> waiting_together(const ClusterState& state, const std::vector<JobId>& jobs);
 
 }  // namespace tidepool::core

@@ -1,8 +1,8 @@
-// When each budget is due next (its window ends, or its next threshold is reached), in order: the first of 10,000 is
-// asked for with every fact, and few accounts change with one.
+// An ordered index of when each budget is due next (its window ends, or its next threshold is reached). The earliest of
+// 10,000 is read with every fact, while one fact changes few accounts.
 //
-// Rule: all of it follows from the accounts and is no part of the state. Whatever changes an account is followed before
-// the first is asked for again; StateChange does so.
+// Rule: the index is derived from the accounts and is no part of the state. StateChange calls follow() for each changed
+// account before it reads the earliest entry again.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace tidepool::core {
 
 class BudgetDues {
  public:
-  BudgetDues() = default;  // of no budgets
+  BudgetDues() = default;  // for a state without budgets
   explicit BudgetDues(const BudgetAccounts& accounts) { follow_all(accounts); }
 
-  // The tenant's account has changed, has come or has gone.
+  // Call when the tenant's account was added, changed or removed.
   void follow(const BudgetAccounts& accounts, const std::string& tenant);
   void follow_all(const BudgetAccounts& accounts);
 
-  // As next_budget_due() finds it (budget_facts.hpp).
+  // The same as next_budget_due() (budget_facts.hpp).
   [[nodiscard]] std::optional<Instant> next(const ClusterState& state) const;
 
  private:

@@ -1,4 +1,5 @@
-// Makes a detector of straggler/ the engine's. Neither folder knows the other; what builds an engine joins the two:
+// Adapts a detector of straggler/ to the engine. Neither folder depends on the other; the code that builds an engine
+// joins them:
 //   parts.stragglers.usual = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>();
 //   parts.stragglers.named = core::detectors_of(straggler::kDetectors);
 #pragma once

@@ -1,8 +1,7 @@
-// Drains of nodes, by what asks for them: an operator or the node's pool, a notice of its provider, a maintenance
-// window.
+// Drains of nodes, by cause: an operator or the node's pool, a notice of its provider, a maintenance window.
 //
-// Rule: each cause comes and goes by itself. The node is to be empty by the earliest of them, and the drain ends with
-// the last one.
+// Rule: each cause starts and ends independently. The node must be empty by the earliest deadline, and the drain ends
+// with the last cause.
 #pragma once
 
 #include <optional>
@@ -15,22 +14,22 @@
 
 namespace tidepool::core {
 
-// Each once, by id.
+// Each worker once, by id.
 [[nodiscard]] std::vector<WorkerId> workers_on(const Node& node);
 
-// Whether the notice, told at `at`, is news of the node. Of one that stands only an end that is a second or more
-// earlier is: clocks and links make what is told again a little different each time.
+// Whether the notice, received at `at`, is new information about the node. If a notice is already in force, only an end
+// that is a second or more earlier is new: clocks and links make repeated notices differ slightly.
 [[nodiscard]] bool is_news(const Node& node, const NodeReclaimNoticed& fact, Instant at);
 
 [[nodiscard]] Status apply(StateChange& change, const NodeDrainRequested& fact);
-// Of operators, pools and notices; one that a maintenance window asks for goes on. A pool that was emptying the node
-// keeps it until it has a reason anew.
+// Cancels the drains of operators, pools and notices; the drain of a maintenance window continues. A pool that was
+// emptying the node keeps it until it has a new reason.
 [[nodiscard]] Status apply(StateChange& change, const NodeDrainCancelled& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeReclaimNoticed& fact);
 
-// An operator, or its pool, asks for it. No event but that it is empty.
+// The operator or the node's pool requests the drain. No event, except when the node is empty.
 void ask_drain(StateChange& change, NodeId node, Instant deadline, const std::string& reason);
-// What windows ask of the node from now on; none: nothing. Of no effect if that is known.
+// What windows require of the node from now on; none: nothing. No effect if that is already known.
 struct WindowOfNode {
   NodeMaintenance maintenance;
   std::string reason;

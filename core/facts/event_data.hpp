@@ -1,4 +1,4 @@
-// The data of each event, field by field as api/examples/events.md promises.
+// The data of each event, field by field as documented in api/examples/events.md.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,15 +16,15 @@ namespace tidepool::core {
 [[nodiscard]] nlohmann::json progressed_data(const Job& job, const StepsMeasured& report);
 [[nodiscard]] nlohmann::json finished_data(const Job& job);
 [[nodiscard]] nlohmann::json resizing_data(const Transition& transition);
-// `measured` is false if the report was lost on its way; its numbers are then 0.
+// `measured` is false if the report was lost in transit; its numbers are then 0.
 [[nodiscard]] nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, bool measured);
 [[nodiscard]] nlohmann::json rebalanced_data(const Job& job, const SharesChanged& fact);
 [[nodiscard]] nlohmann::json suspended_data(const Job& job);
 [[nodiscard]] nlohmann::json changed_data(const JobSpec& spec);
 [[nodiscard]] nlohmann::json probed_data(const ClusterState& state, const Node& node);
-// From the reason of a straggler's replacement, or of its being kept.
+// From the reason why a straggler is replaced or kept.
 [[nodiscard]] nlohmann::json straggling_data(const Reason& reason, const std::string& detector);
-// Of an answer that has been taken into the state; `before`: by when its worker had to be gone until then.
+// For an answer that the state has accepted; `before`: the worker's deadline before the answer.
 [[nodiscard]] nlohmann::json answered_data(const ClusterState& state, const NoticeAnswered& fact, Instant before);
 [[nodiscard]] nlohmann::json decision_data(const Decision& decision, const ClusterState& state);
 

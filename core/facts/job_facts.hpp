@@ -1,4 +1,4 @@
-// What users' requests do to the state.
+// What the requests of users change in the state.
 #pragma once
 
 #include "base/result.hpp"
@@ -15,8 +15,8 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const JobCheckpointRequested& fact);
 [[nodiscard]] Status apply(StateChange& change, const JobChanged& fact);
 
-// Whether jobs would be taken that are submitted one after the other, as those of a batch are: each counts for those
-// that follow. Changes nothing.
+// Whether jobs submitted one after the other would be accepted, such as the jobs of a batch: each counts for those that
+// follow. Changes nothing.
 class SubmitCheck {
  public:
   // `state` outlives it.
@@ -29,7 +29,7 @@ class SubmitCheck {
   TenantJobs before_;
 };
 
-// Whether a specification keeps the engine's own laws: what submitting or changing a job refuses.
+// Whether a specification obeys the engine's own laws: submitting or changing a job is refused if not.
 [[nodiscard]] Status check_spec(const JobSpec& spec);
 
 // The job, or an error that names it.

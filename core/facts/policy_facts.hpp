@@ -1,4 +1,4 @@
-// What becomes of policy files: activated, asked, failed, rolled back. The last rollback of all is to the daemon's own
+// Changes to policy files: activated, evaluated, failed, rolled back. The last possible rollback is to the daemon's own
 // policy, which needs no file.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const PolicyActivated& fact);
 [[nodiscard]] Status apply(StateChange& change, const PolicyRolledBack& fact);
 [[nodiscard]] Status apply(StateChange& change, const PolicyShadowed& fact);
-// A failed round counts; after kPolicyFailuresMost in a row it is a rollback, too.
+// A failed round counts; after kPolicyFailuresMost consecutive failures it also causes a rollback.
 [[nodiscard]] Status apply(StateChange& change, const PolicyAnswered& fact);
 
 }  // namespace tidepool::core

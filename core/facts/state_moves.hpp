@@ -1,5 +1,5 @@
-// A saved state that is brought to the node where its job starts: what has come of it. Rule: each move ends in one
-// event, job.state_brought or job.state_left, and the job commits no generation before that.
+// The outcome of bringing a saved state to the node where its job starts. Rule: each transfer ends in exactly one
+// event, job.state_brought or job.state_left, and the job commits no generation before it.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace tidepool::core {
 
-// Of a move that is over, or was another one, they change nothing: agents say them again.
+// No effect if the transfer is over, or was another one: agents repeat these messages.
 [[nodiscard]] Status apply(StateChange& change, const StateBrought& fact);
 [[nodiscard]] Status apply(StateChange& change, const StateLeft& fact);
 
-// The move, if one is under way, has come to nothing: the workers that have waited are started now.
+// The transfer, if one is in progress, is abandoned: the workers that waited for it are started now.
 void give_up_move(StateChange& change, Job& job, const std::string& why);
-// A worker that would have waited has started without a word about the state: since when these boot is not known.
-// Requires: a move is under way.
+// A worker that should have waited has started without a report about the state: the start time of these workers is
+// unknown. Requires: a transfer is in progress.
 void give_up_unseen_move(StateChange& change, Job& job, WorkerId started);
-// The workers that would have waited for the state are gone, or one of them has started without a word about it.
+// The workers that waited for the state have ended, or one of them has started without a report about it.
 void end_move_if_pointless(StateChange& change, Job& job);
 
 }  // namespace tidepool::core

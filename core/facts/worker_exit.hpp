@@ -1,5 +1,5 @@
-// What follows from a worker being gone: whether it counts as a loss, what becomes of the transition it
-// belonged to, and where the job goes when none is left.
+// The effects of a worker's end: whether it counts as a loss, what happens to the transition it belonged to, and which
+// state its job enters when no worker is left.
 #pragma once
 
 #include <string>
@@ -22,43 +22,42 @@ struct ExitNotice {
   bool node_stops = false;       // as NodeLost::stopped: not a loss either
 };
 
-// The processes are gone: frees their slots. What ends together, or before
-// the job has stepped on without the first, counts as one loss for a job.
-// Requires: the workers exist.
+// The processes have ended: frees their slots. Workers that end together, or before the job has stepped on without the
+// first of them, count as one loss for a job. Requires: the workers exist.
 void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice);
 
-// A program that was restarted with each generation has ended badly: one loss, and the worker keeps its slots.
+// A program that is restarted with each generation has failed: one loss, and the worker keeps its slots.
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice);
 
-// A program that is restarted for each change was told to end. If it was killed, and had not said that it is done, what
-// it had not saved is lost: an event says so. Requires: it has ended.
+// A program that is restarted for each change was asked to end. If it was killed before it reported that it was done,
+// its unsaved work is lost: an event says so. Requires: it has ended.
 void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice);
 
-// The worker's program has ended, and its slots are not free: they are quarantined, and it is no longer counted on.
-// Requires: the worker exists.
+// The worker's program has ended, but its slots are not free: they are quarantined, and the worker no longer counts as
+// available. Requires: the worker exists.
 void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const ExitNotice& notice);
 
-// The workers' node is away: they keep their slots and are no longer counted on. One loss for a job, and none where the
-// node was stopped.
+// The workers' node is lost: they keep their slots and no longer count as available. One loss for a job, and none if
+// the node was stopped.
 void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const NodeLost& lost);
 
-// The end was not reported in time: members that had exited with 0 were lost after all.
+// The end was not reported in time: members that had exited with 0 count as lost after all.
 void count_quiet_exits(StateChange& change, Job& job);
 
-// Takes a joining worker or leaving worker out of a transition that is not committed yet; a transition without
-// joining workers left, or that would split a group of workers, is dropped, and the job goes on as it is.
+// Removes a joining or leaving worker from a transition that is not committed yet; a transition without remaining
+// joining workers, or that would split a group of workers, is dropped, and the job continues as it is.
 void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 
-// If no worker of the job lives any more, it holds nothing: it waits again, is parked, or is left to the
-// next decision to end.
+// If no worker of the job lives any more, the job holds nothing: it waits again, is parked, or is left to the next
+// decision to end.
 void reset_job_without_workers(StateChange& change, Job& job);
 
-// A job that waits because all its members were on lost nodes goes on with them if all nodes are back: no order has
-// reached them since, so they step at the newest generation, and no newer one has been committed (fencing).
+// A job that waits because all its members were on lost nodes continues with them if all nodes are back: no order has
+// reached them since, so they step at the newest generation, and no newer one was committed (fencing).
 void take_back(StateChange& change, Job& job);
 
-// From now on the worker is not part of the job's plans; it is stopped when `stop_due` passes (none =
-// at once). Requires: the worker exists.
+// From now on the worker is not part of the job's plans; it is stopped when `stop_due` passes (none = at once).
+// Requires: the worker exists.
 void mark_leaving(StateChange& change, WorkerId id, std::optional<Instant> stop_due);
 
 }  // namespace tidepool::core

@@ -1,8 +1,8 @@
-// What a tenant may spend: a budget over calendar windows, what has been spent of it, and what a spent one does to
-// jobs. docs/budgets.md states the rule.
+// What a tenant may spend: a budget over calendar windows, its spending, and the effects of a spent budget on jobs.
+// docs/budgets.md states the rule.
 //
-// Amounts are exact: an account adds up rate x time in whole millionths and keeps the remainder, so that what is spent,
-// and the microsecond at which an amount is reached, do not depend on when they are asked for.
+// Amounts are exact: an account adds up rate x time in whole millionths and keeps the remainder, so that the spending,
+// and the microsecond at which an amount is reached, do not depend on when they are read.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ namespace tidepool::core {
 // Calendar windows in UTC: a day begins at 00:00, a week on Monday, a month on its first day.
 enum class BudgetWindow { kDay, kWeek, kMonth };
 
-// What reaching a threshold does, mildest first.
+// What reaching a threshold does, weakest action first.
 enum class BudgetAction {
-  kWarn,    // an event tells it, and nothing else
-  kShrink,  // jobs go down to their smallest size, and none starts
-  kPause,   // jobs give up their slots with their state saved, and none starts
+  kWarn,    // only an event
+  kShrink,  // jobs shrink to their smallest size, and none starts
+  kPause,   // jobs release their slots with their state saved, and none starts
   kStop,    // jobs that hold slots are cancelled, and none starts
 };
 inline constexpr std::array kBudgetWindows{BudgetWindow::kDay, BudgetWindow::kWeek, BudgetWindow::kMonth};
@@ -54,40 +54,40 @@ struct Budget {
 // The smallest amount at which the threshold is reached.
 [[nodiscard]] Money amount_of(const Budget& budget, const BudgetThreshold& threshold);
 
-// The first moment after this one at which such a window begins, in microseconds since 1970, UTC.
+// The first moment after `unix_us` at which such a window begins, in microseconds since 1970, UTC.
 [[nodiscard]] std::int64_t next_window_us(BudgetWindow window, std::int64_t unix_us);
 
-// What the jobs of a tenant, and of the tenants below it, have cost in the present window.
+// The cost of the jobs of a tenant, and of the tenants below it, in the present window.
 struct BudgetAccount {
   Budget budget;
   Money spent;                 // up to `counted_until`
-  std::int64_t remainder = 0;  // of it, as in Account
+  std::int64_t remainder = 0;  // of `spent`, as in Account
   Instant counted_until;
-  Money rate;                       // an hour: what these jobs hold since then
+  Money rate;                       // per hour: the cost of these jobs' slots since then
   std::int64_t window_ends_us = 0;  // since 1970, UTC
-  std::size_t reached = 0;          // so many thresholds
+  std::size_t reached = 0;          // number of thresholds reached
   bool operator==(const BudgetAccount&) const = default;
 };
 using BudgetAccounts = SharedMap<std::string, BudgetAccount>;  // of tenants with a budget
 
-// Nothing if that has been counted already.
+// Does nothing if that time was counted already.
 void count_until(BudgetAccount& account, Instant until);
-// When so much will have been spent if the rate stays; at once if it has been. None: never.
+// When `amount` will have been spent if the rate does not change; at once if it has been spent. None: never.
 [[nodiscard]] std::optional<Instant> reaches_at(const BudgetAccount& account, Money amount);
-// When its next threshold is reached, if the rate stays. None: never, or all are.
+// When its next threshold is reached if the rate does not change. None: never, or all are reached.
 [[nodiscard]] std::optional<Instant> next_threshold_at(const BudgetAccount& account);
-// Of the thresholds that are reached, the one with the strongest action; none while they only warn.
+// Of the reached thresholds, the one with the strongest action; none while they only warn.
 [[nodiscard]] std::optional<BudgetThreshold> in_force(const BudgetAccount& account);
 
-// What a spent budget does to a job. Part of the job, so that all that decides about it sees it.
+// The effect of a spent budget on a job. Part of the job, so that every decision about the job sees it.
 struct BudgetHold {
   BudgetAction action = BudgetAction::kPause;  // never kWarn
-  std::string tenant;                          // whose budget it is: the job's own, or one above it
+  std::string tenant;                          // owner of the budget: the job's own tenant, or one above it
   Money limit;
-  int percent = 100;  // of it that had to be spent for this
+  int percent = 100;  // percentage of the budget that triggered this
   std::int64_t window_ends_us = 0;
-  int pinned_size = 0;  // what its user has asked for, which rests while the job is shrunk
+  int pinned_size = 0;  // the size that its user has pinned; the pin is suspended while the job is shrunk
 };
-[[nodiscard]] bool is_same(const BudgetHold& one, const BudgetHold& other);  // but for what rests
+[[nodiscard]] bool is_same(const BudgetHold& one, const BudgetHold& other);  // apart from the suspended pin
 
 }  // namespace tidepool::core

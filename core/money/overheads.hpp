@@ -1,5 +1,5 @@
-// What slots of a job were held for other than training: a part of its account for each cause. Time without a cause is
-// useful, so the parts always add up to what the account was charged.
+// What slots of a job were used for other than training: a part of its account for each cause. Time without a cause is
+// useful, so the parts always add up to the amount charged to the account.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace tidepool::core {
 
-// Slots x time, and what that cost.
+// Slots x time, and its cost.
 struct Used {
   Duration slot_time;
   Money cost;
@@ -25,11 +25,11 @@ struct Used {
 }
 
 enum class Overhead {
-  kBootAndResize,     // workers that boot, wait, save or leave, and members that stand still for a change of size
-  kStragglers,        // members that wait for one that is judged slow
+  kBootAndResize,     // workers that boot, wait, save or leave, and members that pause for a change of size
+  kStragglers,        // members that wait for a member judged slow
   kIdle,              // members of a job that was found stuck
-  kLostToPreemption,  // steps done again after the job gave up its slots
-  kLostToFailure,     // steps done again, and members that stood still, after a worker, program or node was lost
+  kLostToPreemption,  // steps repeated after the job released its slots
+  kLostToFailure,     // steps repeated, and members that paused, after a worker, program or node was lost
 };
 inline constexpr std::array kOverheads{Overhead::kBootAndResize, Overhead::kStragglers, Overhead::kIdle,
                                        Overhead::kLostToPreemption, Overhead::kLostToFailure};

@@ -1,8 +1,7 @@
-// The pool's account: what slots cost while no worker holds them, by type of slot and class. It belongs to no tenant.
+// The pool's account: the cost of slots while no worker holds them, by slot type and class. It belongs to no tenant.
 //
-// Rule: each slot of a node that is up is charged to exactly one account at any moment, at the node's price: that of
-// the job whose worker holds it, or a class of this one. So all accounts together come to slots x time x price,
-// exactly.
+// Rule: each slot of a node that is up is charged to exactly one account at any moment, at the node's price: to the job
+// whose worker holds it, or to a class of this account. So the total of all accounts is exactly slots x time x price.
 #pragma once
 
 #include <array>
@@ -20,9 +19,9 @@
 namespace tidepool::core {
 
 enum class PoolClass {
-  kFree,           // no job waits that would take them
-  kFragmentation,  // a job waits that may run on their type, and what is free does not hold it
-  kUnavailable,    // of nodes that take no workers, and quarantined ones
+  kFree,           // no waiting job would take them
+  kFragmentation,  // a waiting job may run on their type, but the free slots have no room for it
+  kUnavailable,    // on nodes that accept no workers, and quarantined slots
 };
 inline constexpr std::array kPoolClasses{PoolClass::kFree, PoolClass::kFragmentation, PoolClass::kUnavailable};
 [[nodiscard]] const char* to_text(PoolClass of);  // "free", "fragmentation", "unavailable"
@@ -38,18 +37,18 @@ class ByPoolClass {
   std::array<T, kPoolClasses.size()> parts_;
 };
 
-// Slots that are held by no worker that counts, and what they cost an hour.
+// Slots not held by any worker that counts as available, and their cost per hour.
 struct UnheldSlots {
   std::int64_t slots = 0;
   Money rate;
   bool operator==(const UnheldSlots&) const = default;
 };
 
-// Of one type and class.
+// The account of one type and class.
 struct PoolPart {
   UnheldSlots now;             // since PoolLedger::counted_until
   Used used;                   // on PoolLedger::day, up to then
-  std::int64_t remainder = 0;  // of the cost of all days, in parts of 1 / kUsPerHour millionth
+  std::int64_t remainder = 0;  // of the cost of all days, in units of 1 / kUsPerHour millionths
   bool operator==(const PoolPart&) const = default;
 };
 
@@ -58,7 +57,7 @@ struct PoolDayTag {
 };
 using PoolDayId = StrongId<PoolDayTag>;  // days since 1970, UTC, plus 1
 
-// A day that is over; it is written once.
+// A past day; it is written once.
 struct PoolDay {
   PoolDayId id;
   std::map<std::string, ByPoolClass<Used>> types;
@@ -66,11 +65,11 @@ struct PoolDay {
 
 struct PoolLedger {
   Instant counted_until;
-  std::int64_t day = 0;                                // since 1970, UTC: that of counted_until
-  std::map<std::string, ByPoolClass<PoolPart>> types;  // all that there have been
-  SharedIdTable<PoolDayId, PoolDay> days;              // those before that have anything
+  std::int64_t day = 0;                                // since 1970, UTC: the day of counted_until
+  std::map<std::string, ByPoolClass<PoolPart>> types;  // every type that ever existed
+  SharedIdTable<PoolDayId, PoolDay> days;              // past days with any use
 
-  // Nothing if that has been counted already. `utc_us_at_zero`: as of the state.
+  // Does nothing if that time was counted already. `utc_us_at_zero`: as in the state.
   void count_until(Instant until, std::int64_t utc_us_at_zero);
 };
 

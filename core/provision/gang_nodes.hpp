@@ -1,7 +1,7 @@
-// Nodes for gangs: for those that wait, and for workers that have to leave nodes that are being drained.
+// Nodes for gangs: for gangs that wait, and for workers that must leave nodes that are being drained.
 //
-// Rule: a gang for which jobs that run make room, and lose less by it than a node costs, gets none unless it has waited
-// for as long as one takes to come.
+// Rule: if running jobs can make room for a gang at a smaller loss than the cost of a node, the gang gets no node until
+// it has waited for as long as a node takes to come.
 #pragma once
 
 #include <map>
@@ -18,11 +18,11 @@ class GangNodes {
   // `turn` outlives it.
   explicit GangNodes(ProvisionTurn& turn) : turn_(turn) {}
 
-  // Whether some gang waits for a node that is on its way, or will be.
+  // Whether a gang waits for a node that is coming, or has been ordered now.
   bool serve();
-  // Idle nodes that gangs will need in a moment stay. Requires: serve() has been called.
+  // Keeps idle nodes that gangs will need in a moment. Requires: serve() was called.
   void keep_nodes();
-  // Slots that jobs are to give to gangs that wait.
+  // Slots that jobs will release to waiting gangs.
   [[nodiscard]] int slots_to_give() const { return slots_to_give_; }
 
  private:
@@ -31,8 +31,8 @@ class GangNodes {
   [[nodiscard]] const std::vector<SizeStep>& steps_down_on(const std::string& slot_type);
 
   ProvisionTurn& turn_;
-  std::map<std::string, std::vector<SizeStep>> steps_down_;  // by slot type, as far as asked
-  std::vector<const Job*> not_served_;                       // they wait, or will in a moment
+  std::map<std::string, std::vector<SizeStep>> steps_down_;  // by slot type, as far as requested
+  std::vector<const Job*> not_served_;                       // gangs that wait, or will in a moment
   int slots_to_give_ = 0;
 };
 

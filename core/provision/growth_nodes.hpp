@@ -1,7 +1,7 @@
 // Nodes for running jobs to grow on, where the growth is worth more than the nodes' price.
 //
-// Rule: one node at a time, or as many as one step of a job needs together; none while a node is on its way, or while
-// slots are free that the policy does not use.
+// Rule: one node at once, or as many as one step of a job needs together; none while a node is coming, or while slots
+// are free that the policy does not use.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class GrowthNodes {
   // `turn` outlives it.
   explicit GrowthNodes(ProvisionTurn& turn) : turn_(turn) {}
 
-  // For the jobs to which they are worth most.
+  // Buys nodes for the jobs to which they are worth most.
   void buy();
 
  private:

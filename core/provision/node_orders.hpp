@@ -1,6 +1,6 @@
-// What one decision orders of nodes, and what holds for it whatever the rule: a pool has no more nodes than it may and
-// waits after attempts that failed, spot nodes stay within their share, a gang gets all nodes that it lacks or none,
-// and a node that does not come, is away for long or has been emptied is given back.
+// The node orders of one decision, and the limits that apply whatever the rule: a pool has no more nodes than its
+// maximum and waits after failed attempts, spot nodes stay within their share, a gang gets all nodes that it lacks or
+// none, and a node that does not come, is away for long or has been emptied is released.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@
 
 namespace tidepool::core {
 
-// Workers of a job for which room is looked for together.
+// Workers of a job for which room is searched together.
 struct GangNeed {
   const Job* job;
   int workers = 0;
-  std::optional<std::string> type{};  // of slot, to which it is bound; none: as the job has it
+  std::optional<std::string> type{};  // the slot type to which it is bound; none: as the job requests
 };
 
 class NodeOrders {
@@ -38,22 +38,22 @@ class NodeOrders {
 
   void order(NodeIntent intent, const Reason& reason);
   void create(const PoolSpec& spec, const Reason& reason);
-  // So many nodes that the pool has at least.
+  // Orders nodes until the pool has at least `nodes`.
   void fill_up(const NodePool& pool);
-  // Nodes for the gang where it does not fit, of pools of which it may have any. True: it waits for a node that is on
-  // its way, or will be.
+  // Orders nodes for the gang if it does not fit, from pools whose nodes it may use. True: it waits for a node that is
+  // coming, or was ordered now.
   bool serve(const GangNeed& need, const MayBuy& may_buy);
   // Keeps the nodes that are there and would be taken up by gangs that have not been served, where they may be soon:
   // they are being preempted, or nodes of pools are away or on their way out and others may then come in their place.
   void keep_for(const std::vector<const Job*>& jobs, const MayBuy& may_buy);
-  // True: the node has never joined, is away or has been emptied, and was dealt with, or is to be left alone for now.
+  // True: the node has never joined, is away or has been emptied, and was either handled or must stay for now.
   bool give_up(const PoolNode& mine);
 
-  // Nodes of the pool that this decision asks for.
+  // Nodes of the pool that this decision orders.
   [[nodiscard]] int created(const std::string& pool) const;
-  // Nodes of the pool that are not on their way out, and that this decision does not send there.
+  // Nodes of the pool that are not leaving, and that this decision does not remove.
   [[nodiscard]] std::vector<const PoolNode*> staying_in(const PoolSpec& spec) const;
-  // Of so many nodes more, those that the pool may have as of now.
+  // Of `nodes` additional nodes, those that the pool may have now.
   [[nodiscard]] int within_bounds(const NodePool& pool, int nodes) const;
 
  private:
@@ -61,21 +61,21 @@ class NodeOrders {
   [[nodiscard]] int room_of(const NodePool& pool) const;
   [[nodiscard]] std::vector<std::pair<const NodePool*, int>> nodes_soon(const MayBuy& may_buy) const;
   [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
-  // With so many nodes more, of which so many are of spot pools, these would be too large a share of all.
+  // With `nodes` more nodes, `spot` of them in spot pools, the share of spot nodes would be too large.
   [[nodiscard]] bool is_beyond_spot_share(int spot, int nodes) const;
   [[nodiscard]] std::string free_name(const std::string& pool);
   [[nodiscard]] bool is_up(const std::string& name) const;
-  // The cheapest nodes that give room for the workers of the gang that lack it on slots of the type; none if there are
-  // not enough.
+  // The cheapest nodes that give room for the gang's workers without room, on slots of the type; none if there are not
+  // enough.
   [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const GangNeed& need, const std::string& type,
                                                        const MayBuy& may_buy) const;
-  // Whatever the share of spot nodes is, with at most so many of these.
+  // Ignores the share of spot nodes, but uses at most this many of them.
   [[nodiscard]] std::vector<const PoolSpec*> cheapest_for(const GangNeed& need, const std::string& type,
                                                           const MayBuy& may_buy, int spot_most) const;
-  // Those of the type on which the gang costs least.
+  // The nodes of the type on which the gang costs least.
   struct Purchase {
     std::string type;
-    int have = 0;  // workers that fit without them
+    int have = 0;  // workers that fit without these nodes
     std::vector<const PoolSpec*> nodes;
   };
   [[nodiscard]] Purchase purchase_for(const GangNeed& need, const MayBuy& may_buy) const;
@@ -90,34 +90,34 @@ class NodeOrders {
   std::vector<const NodePool*> by_price_;
   std::vector<PlannedNode> planned_;
   std::map<std::string, int> created_;  // by this decision, by pool
-  PoolNodeCounts counts_;               // of all pools, with these
-  std::set<std::string> names_;         // given to them
-  std::set<NodeRequest> ordered_;       // that it asks for, or that go by it
+  PoolNodeCounts counts_;               // of all pools, including these orders
+  std::set<std::string> names_;         // given to the ordered nodes
+  std::set<NodeRequest> ordered_;       // requests that it orders, or that are affected by it
 };
 
 [[nodiscard]] bool waits_for_slots(const Job& job);
-// Its workers park to make room, not because its user asked for it: it waits for slots next.
+// Its workers park to make room, not because of a request of its user: it waits for slots next.
 [[nodiscard]] bool is_being_preempted(const Job& job);
 // Jobs that wait for slots, in the order in which they are served: by priority, then by age.
 [[nodiscard]] std::vector<const Job*> waiting_jobs(const ClusterState& state);
-// A gang that waits, and the slots that it lacks beside the room.
+// A waiting gang, and the slots that it lacks in addition to the room.
 struct BacklogGang {
   const Job* job;
   int workers = 0;
   int slots_lacking = 0;
 };
-// Each that the limits of tenants let start, in the order in which they are served. What `serve` takes of the room, or
-// has come to it, counts for those after it.
+// Calls `serve` for each gang that the limits of tenants let start, in serving order. Room that `serve` takes or adds
+// counts for the gangs after it.
 void serve_backlog(const ClusterState& state, const NodeRoom& room,
                    const std::function<void(const BacklogGang&)>& serve);
-// Workers that have to leave nodes that are being drained, of jobs that run on: they move where there is room in time.
-// Not from nodes that their pool gives back because they are not worth their price.
+// Workers that must leave nodes that are being drained, of jobs that continue: they move if there is room in time.
+// Without workers on nodes that their pool releases because they are not worth their price.
 [[nodiscard]] std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now);
-// What the reasons of a node tell of its kind.
+// The kind of node that the reasons of a node describe.
 [[nodiscard]] reason::OfNode node_of(const PoolSpec& spec);
-// Nodes of the pool that lack another one (node_pools.hpp), if any do.
+// Number of nodes of the pool that lack another one (node_pools.hpp), if there are any.
 [[nodiscard]] std::optional<int> lacking_another(const NodePools& pools, const std::string& pool);
-// When give_up() may have something to do with the node; none: not by time alone.
+// When give_up() may next affect the node; none: not by time alone.
 [[nodiscard]] std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine);
 
 }  // namespace tidepool::core

@@ -1,8 +1,8 @@
-// Nodes that are given back, or emptied because they have to go: they hold nothing for long enough, their pool has more
-// than it may, or their lifetime ends.
+// Nodes that are released, or emptied because they must go: they have held nothing for long enough, their pool has more
+// than its maximum, or their lifetime ends.
 //
-// Rule: of nodes that were asked for together none is given back for holding nothing while another of them is still
-// coming, or has failed to come for the first time and is asked for again.
+// Rule: of nodes that were requested together, none is released for holding nothing while another of them is still
+// coming, or has failed to come for the first time and is requested again.
 #pragma once
 
 #include "core/provision/provision_turn.hpp"
@@ -14,11 +14,11 @@ class NodeReturns {
   // `turn` outlives it.
   explicit NodeReturns(ProvisionTurn& turn) : turn_(turn) {}
 
-  // Some node has held nothing for as long as its pool says.
+  // Some node has held nothing for the idle time of its pool.
   [[nodiscard]] bool any_idle() const;
-  // Some node lacks another one of those that it was asked for with (node_pools.hpp).
+  // Some node lacks another node that was requested with it (node_pools.hpp).
   [[nodiscard]] bool any_lacks_another() const;
-  // Of each node whether it goes.
+  // Decides for each node whether it is released or emptied.
   void let_go();
 
  private:

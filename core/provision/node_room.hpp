@@ -1,10 +1,10 @@
-// Room for waiting jobs on nodes that are there or on their way, as it is counted before further nodes are asked for.
-// An estimate: nothing is placed by it.
+// Room for waiting jobs on nodes that exist or are coming, computed before further nodes are requested. An estimate: no
+// placement is based on it.
 //
-// Rule: a job that does not mix slot types takes room of one type. Where a pool names no type, that of its nodes is not
-// known before the first has joined: until then their room counts for each type. Of a job with groups
-// (state/worker_groups.hpp) only whole groups fit, each in one domain. Which labels a node will have is not known
-// before it has joined: until then it is a domain of its own, but for the type of its slots, where that is known.
+// Rule: a job that does not mix slot types takes room of one type. If a pool names no type, the type of its nodes is
+// unknown until the first has joined: until then their room counts for each type. For a job with groups
+// (state/worker_groups.hpp) only whole groups fit, each in one domain. The labels of a node are unknown until it has
+// joined: until then it is a domain of its own, except for the domain by slot type if its type is known.
 #pragma once
 
 #include <cstddef>
@@ -28,86 +28,87 @@ class NodeRoom {
  public:
   explicit NodeRoom(const ClusterState& state);
 
-  // Types of slots that its workers may be of, each by itself; of a job that mixes them all at once, as kAnyType.
+  // Slot types that its workers may use, each on its own; for a job that mixes types, all at once as kAnyType.
   [[nodiscard]] std::vector<std::string> types_for(const Job& job) const;
   // Workers of the job that fit on slots of the type.
   [[nodiscard]] int workers_of(const Job& job, const std::string& type) const;
-  // On those of the type on which most fit.
+  // The same on the type on which most fit.
   [[nodiscard]] int workers_of(const Job& job) const;
-  // The first type on whose slots so many fit.
+  // The first type on whose slots `workers` workers fit.
   [[nodiscard]] std::optional<std::string> type_with_room(const Job& job, int workers) const;
-  // Workers that a node of the pool more holds: in whole groups, unless groups may be on several nodes of its type.
+  // Workers that an additional node of the pool holds: in whole groups, unless groups may span several nodes of its
+  // type.
   [[nodiscard]] int workers_on_more(const Job& job, const PoolSpec& pool) const;
-  // Workers that fit on slots of the type beside whole groups, and with those of nodes more are groups, too.
+  // Workers that fit on slots of the type in addition to whole groups, and that further nodes can complete to groups.
   [[nodiscard]] int workers_over(const Job& job, const std::string& type) const;
-  // Takes room for so many workers, the nodes that are there first. Requires: they fit.
+  // Takes room for `workers` workers, on existing nodes first. Requires: they fit.
   void take(const Job& job, int workers, const std::string& type);
-  // Nodes of the pool have slots of the type, as far as is known.
+  // Nodes of the pool have slots of the type, as far as known.
   [[nodiscard]] bool may_be_of(const PoolSpec& pool, const std::string& type) const;
-  // The same, with so many nodes of the pool more.
+  // Adds `nodes` more nodes of the pool.
   void add(const PoolSpec& pool, int nodes);
-  // The same without the node.
+  // Removes the node.
   void leave_out(NodeId node);
 
-  // Slots on nodes that are on their way.
+  // Slots on nodes that are coming.
   [[nodiscard]] int coming() const { return coming_; }
-  // Slots free on nodes that are there.
+  // Free slots on existing nodes.
   [[nodiscard]] int free() const { return free_; }
-  // Nodes that are there and are kept: on them is room for a gang that needs other nodes, too.
+  // Existing nodes that are kept: they have room for a gang that also needs other nodes.
   [[nodiscard]] const IdSet<NodeId>& held() const { return held_; }
   void hold_taken();
-  // Keeps those too that so many workers of the job would take up. Takes nothing.
+  // Also keeps the nodes that `workers` workers of the job would occupy. Takes no room.
   void hold(const Job& job, int workers, const std::string& type);
 
  private:
   struct Place {
-    NodeId node;                     // none: on its way
-    const Node* there = nullptr;     // null: on its way
-    const PoolSpec* pool = nullptr;  // null: it is there
+    NodeId node;                     // none: it is coming
+    const Node* there = nullptr;     // null: it is coming
+    const PoolSpec* pool = nullptr;  // null: it already exists
     int free = 0;
   };
   struct Share {
-    std::size_t place = 0;  // of places_
+    std::size_t place = 0;  // index into places_
     int slots = 0;
   };
-  // Of those among which a group may not be split: by name, or of this place alone, counted from 1.
+  // A domain within which a group must stay: identified by name, or as this place alone, counted from 1.
   using Domain = std::pair<std::size_t, std::string>;
   [[nodiscard]] bool suits(const Job& job, const Place& place, const std::string& type) const;
-  // Groups of the job may be on several nodes of the pool.
+  // Groups of the job may span several nodes of the pool.
   [[nodiscard]] bool share_a_domain(const Job& job, const PoolSpec& pool) const;
   [[nodiscard]] Domain domain_at(const Job& job, std::size_t place) const;
-  // Workers that fit into each domain, whole groups or not. All in one of a job without groups.
+  // Workers that fit into each domain, whole groups or not. All in one domain for a job without groups.
   [[nodiscard]] std::map<Domain, int> workers_by_domain(const Job& job, const std::string& type) const;
-  // Of so many of them, whole groups in each domain.
+  // Distributes `workers` of them in whole groups over the domains.
   [[nodiscard]] std::map<Domain, int> workers_to_put(const Job& job, int workers, const std::string& type) const;
-  // What so many workers of the job would take up where.
+  // The places and slots that `workers` workers of the job would occupy.
   [[nodiscard]] std::vector<Share> shares_of(const Job& job, int workers, const std::string& type) const;
 
-  // All that workers_of() goes by: the room for jobs that ask for the same is counted once.
+  // Everything that workers_of() depends on: the room for jobs with equal requests is computed once.
   struct Ask {
     NodeDemand demand;
     int gpus = 1;
     std::string type;
-    int gang = 0;  // of a job with a price cap
+    int gang = 0;  // only for a job with a price cap
     Money cap;
     auto operator<=>(const Ask&) const = default;
   };
 
   std::vector<Place> places_;
-  mutable std::map<Ask, int> known_;  // workers, as places_ are now
+  mutable std::map<Ask, int> known_;  // workers, for the present places_
   int coming_ = 0;
   int free_ = 0;
-  std::map<std::string, std::string> type_of_pool_;  // by its name; those that are known
+  std::map<std::string, std::string> type_of_pool_;  // by the pool's name; known types only
   std::set<std::string> types_;                      // of all places
   IdSet<NodeId> taken_;                              // by the newest take()
   IdSet<NodeId> held_;
 };
 
-// A node of this kind may hold the job's workers, and a whole group of them where a group has to be on one node.
+// A node of this pool may hold the job's workers, and a whole group of them if a group must be on one node.
 [[nodiscard]] bool suits(const Job& job, const PoolSpec& pool);
-// Workers of the job that a node of a pool must have room for, if it is to be of use to it.
+// Workers of the job that a node of a pool must have room for to be useful to the job.
 [[nodiscard]] int workers_together(const JobSpec& spec);
-// The workers that the job starts with, at least.
+// The smallest number of workers with which the job starts.
 [[nodiscard]] int gang_of(const Job& job);
 
 }  // namespace tidepool::core

@@ -1,7 +1,8 @@
-// A node that holds workers is emptied, where jobs lose less without it than it costs, or a policy file wants fewer.
+// A node that holds workers is emptied if the loss of jobs without it is smaller than its cost, or if a policy file
+// wants fewer nodes.
 //
-// Rule: one node at a time, of the dearest pool first, and of a pool the one that holds least; none while a node is on
-// its way out, nor of a pool that has a node which holds nothing: that one is given back before (node_returns.hpp).
+// Rule: one node at once, from the most expensive pool first, and in a pool the node that holds least; none while a
+// node is leaving, and none of a pool with a node that holds nothing: that node is released first (node_returns.hpp).
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,9 @@ class NodeSales {
  private:
   // For the workers of a node that have no room elsewhere.
   struct Lacking {
-    int slots = 0;                 // that jobs give up, whichever lose least by it
-    std::vector<SizeStep> groups;  // that jobs give up of their own: the slots of others may be in no domain
+    int slots = 0;  // slots that jobs release, those with the smallest loss
+    std::vector<SizeStep>
+        groups;  // slots that jobs release for their own groups: the slots of other jobs may be in no domain
   };
   bool sell_one_of(const NodePool& pool);
   [[nodiscard]] bool has_idle(const PoolSpec& spec) const;

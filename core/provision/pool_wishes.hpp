@@ -1,6 +1,6 @@
-// How many nodes the policy file in charge wants of each pool, and which pools that leaves to the built-in rule.
+// How many nodes the active policy file wants in each pool, and which pools that leaves to the built-in rule.
 //
-// Rule: the built-in rule buys no node of a pool for which the policy file names a number.
+// Rule: the built-in rule buys no node in a pool for which the policy file names a number.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,17 @@ class PoolWishes {
  public:
   explicit PoolWishes(const ClusterState& state) : state_(state) {}
 
-  // Of the policy file in charge; null: the built-in rule decides.
+  // The number from the active policy file; null: the built-in rule decides.
   [[nodiscard]] const PoolWish* of(const NodePool& pool) const;
-  // Nothing has happened since the pool has given a node back; one whose attempts fail tries again all the same.
+  // Nothing has happened since the pool released a node; a pool whose attempts fail retries nevertheless.
   [[nodiscard]] bool is_settled(const NodePool& pool) const;
-  // Whether the built-in rule may ask for nodes of the pool.
+  // Whether the built-in rule may request nodes of the pool.
   [[nodiscard]] bool may_buy(const NodePool& pool) const { return of(pool) == nullptr && !is_settled(pool); }
-  // So many nodes it keeps, whatever they hold.
+  // The number of nodes that the pool keeps, whatever they hold.
   [[nodiscard]] int least_of(const NodePool& pool) const;
 
-  // Why the pool with so many nodes gets one more, or has one too many. Each requires: something is wanted of it.
+  // Why the pool with `nodes` nodes gets one more, or has one too many. Both require that the policy file names a
+  // number for it.
   [[nodiscard]] reason::NodeForPolicy why_more(const NodePool& pool, int nodes) const;
   [[nodiscard]] reason::NodeBeyondPolicy why_fewer(const NodePool& pool, int nodes, std::optional<Duration> idle) const;
 

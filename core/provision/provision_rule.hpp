@@ -1,5 +1,5 @@
-// The rule by which nodes of pools come and go. The daemon has one, the built-in rule (provision_stage.hpp); studies
-// put others in its place to compare with it. Whatever the rule, the validator checks what it plans.
+// The rule by which nodes of pools are created and removed. The daemon has one, the built-in rule
+// (provision_stage.hpp); studies replace it for comparison. Whatever the rule, the validator checks its plans.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ class ProvisionRule {
  public:
   virtual ~ProvisionRule() = default;
   [[nodiscard]] virtual std::vector<PlannedNode> plan(const ClusterState& state, Instant now) const = 0;
-  // The first time after `after` at which time alone may make something due.
+  // The first time after `after` at which something may become due by time alone.
   [[nodiscard]] virtual std::optional<Instant> next_due(const ClusterState& state,
                                                         std::optional<Instant> after) const = 0;
 };

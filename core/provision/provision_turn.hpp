@@ -1,6 +1,6 @@
-// What the steps of one decision about nodes share.
+// The state shared by the steps of one decision about nodes.
 //
-// Rule: the steps run in the order of provision_stage.cpp; each sees what those before it have ordered.
+// Rule: the steps run in the order of provision_stage.cpp; each sees the orders of the earlier steps.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tidepool::core {
 
-// A node is bought for growth only above this multiple of its price, and emptied below that one, so that a worth near
-// the price moves nothing.
+// A node is bought for growth only above kBuyAbove times its price, and emptied only below the other multiple, so that
+// a worth near the price causes no change.
 inline constexpr double kBuyAbove = 1.1;
 inline constexpr double kSellBelow = 0.9;
 
@@ -30,8 +30,8 @@ struct ProvisionTurn {
   PoolWishes wishes;
 };
 
-// Some node will soon be gone that has been there. One that no provider ends any more, or whose provider fails to, is
-// not waited for.
+// Some node that has joined will soon be removed. A node whose provider no longer ends it, or fails to end it, is not
+// waited for.
 [[nodiscard]] bool any_goes(const ClusterState& state);
 
 }  // namespace tidepool::core

@@ -1,8 +1,8 @@
-// Steps between allowed sizes of jobs, each with what its slots bring: what more slots are worth to running jobs, and
-// what is lost with fewer, wherever they are taken.
+// Steps between allowed sizes of jobs, each with the use of its slots: what more slots are worth to running jobs, and
+// what is lost with fewer slots, wherever they are taken.
 //
-// A step further up is never counted as bringing more than one below it, so that the best (or the cheapest) steps of
-// all jobs together are steps that jobs can take.
+// A higher step never counts as more useful than a lower one, so that the best (or the cheapest) steps of all jobs
+// together are steps that jobs can take.
 #pragma once
 
 #include <optional>
@@ -19,34 +19,35 @@ struct SizeStep {
   const Job* job = nullptr;
   int from = 0;  // workers
   int to = 0;
-  double use = 0;         // of each of its slots, beside one of the job's smallest size (slot_worth.hpp)
-  std::string type = {};  // of a step up: the type of slot to which the job is bound; empty = any
+  double use = 0;         // use of each of its slots, relative to a slot at the job's smallest size (slot_worth.hpp)
+  std::string type = {};  // for a step up: the slot type to which the job is bound; empty = any
 
   [[nodiscard]] int slots() const;
 };
-// Those whose slots are of least use first; of a job's the one from its largest size.
+// The steps with the least useful slots first; for one job the step from its largest size first.
 void sort_by_use(std::vector<SizeStep>& steps);
 
-// It runs, nothing of it changes, and its size is the policy's to choose.
+// The job runs, no change of it is in progress, and its policy chooses its size.
 [[nodiscard]] bool runs_at_rest(const Job& job);
 
-// Steps up of jobs to which slots of the pool's nodes more could be of use, the best first. What a job gains is counted
-// from `there`, when they would be there, until the job is expected to end.
+// Steps up of jobs that could use the slots of additional nodes of the pool, the best first. A job's gain is counted
+// from `there`, when the nodes would be present, until the job's expected end.
 struct SlotsMore {
   const PoolSpec& spec;
   Instant now;
   Instant there;
 };
 [[nodiscard]] std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more);
-// So many slots, on these nodes: of a job with groups only whole ones have room there, each in one domain.
+// Whether the nodes have room for this many slots: a job with groups has room only for whole groups, each in one
+// domain.
 struct StepRoom {
   const NodeRoom& nodes;
   int slots = 0;
 };
-// The best of these that there is room for, of each job those that follow on each other.
+// The best of these steps for which there is room, with consecutive steps for each job.
 [[nodiscard]] std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, const StepRoom& room);
-// The room with so many nodes of the pool more: the best of these steps there, and the use of each slot of the nodes,
-// beside what there is room for without them.
+// The room with additional nodes of the pool: the best of these steps there, and the use of each slot of the nodes
+// beyond the steps for which there is room without them.
 struct NodesMore {
   std::vector<SizeStep> best;
   double use = 0;
@@ -57,15 +58,15 @@ struct PoolNodes {
 };
 [[nodiscard]] NodesMore with_nodes_more(const std::vector<SizeStep>& steps, const StepRoom& room,
                                         const PoolNodes& more);
-// Nodes of the pool, one at least, by which each of these steps has room that may have room there.
+// The number of nodes of the pool, at least one, with which each of these steps that can have room has room.
 [[nodiscard]] int nodes_for_a_step(const std::vector<SizeStep>& steps, const NodeRoom& room, const PoolSpec& pool);
-// What these bring together, in slots.
+// The total use of these steps, in slots.
 [[nodiscard]] double use_of(const std::vector<SizeStep>& steps);
-// Steps down of jobs that run on slots of this type alone, those that lose least first. Empty: of any type.
+// Steps down of jobs that run only on slots of this type, those with the smallest loss first. Empty: of any type.
 [[nodiscard]] std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type);
-// The one by which the job gives up so many workers, or more; none: it may not have as few as would be left.
+// The step by which the job releases `workers` workers or more; none: it may not be as small as what would be left.
 [[nodiscard]] std::optional<SizeStep> step_down(const Job& job, int workers);
-// The least use, in slots, that these lose with so many slots; none: they cannot give up as many.
+// The smallest use, in slots, that these steps lose when they release `slots` slots; none: they cannot release as many.
 [[nodiscard]] std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots);
 
 }  // namespace tidepool::core

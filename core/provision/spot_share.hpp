@@ -1,4 +1,4 @@
-// How many nodes pools have, and how many of them are of spot pools: what NodePools::spot_share bounds.
+// The number of nodes of pools, and how many of them are in spot pools: NodePools::spot_share limits the latter.
 #pragma once
 
 #include "core/state/node_pools.hpp"
@@ -17,7 +17,7 @@ struct PoolNodeCounts {
   [[nodiscard]] bool exceed(double share) const { return spot > share * all; }
 };
 
-// Of all pools, with nodes that are asked for and those on their way out.
+// Counts nodes of all pools, including requested and leaving nodes.
 [[nodiscard]] inline PoolNodeCounts count_nodes(const NodePools& pools) {
   PoolNodeCounts counts;
   for (const auto& [name, pool] : pools.pools) counts.add(pool.spec, pools.count(name));

@@ -1,4 +1,4 @@
-// What a spent budget means for one job (budget.hpp), for all that decides about it.
+// What a spent budget (budget.hpp) means for one job; every decision about the job reads it here.
 #pragma once
 
 #include "core/state/job.hpp"
@@ -7,15 +7,15 @@
 
 namespace tidepool::core {
 
-// It must not start, and gives up what it holds: its budget pauses or stops it, or it holds nothing while its budget
-// shrinks those that do.
+// The job must not start, and must release its slots: its budget pauses or stops it, or it holds no slots while its
+// budget shrinks running jobs.
 [[nodiscard]] bool is_withheld(const Job& job);
-// It may have its smallest size and no other.
+// The job may have its smallest size and no other.
 [[nodiscard]] bool is_shrunk(const Job& job);
-// What its user has pinned, though that may rest; 0 = nothing.
+// The size that the user has pinned, even while the pin is suspended; 0 = none.
 [[nodiscard]] int pinned_by_user(const Job& job);
 
-// Why. Requires: the job is held.
+// The reason. Requires: the job is withheld.
 [[nodiscard]] reason::BudgetSpent why_withheld(const Job& job);
 [[nodiscard]] reason::BudgetStopped why_stopped(const Job& job);
 [[nodiscard]] reason::BudgetShrunk why_shrunk(const Job& job);

@@ -1,5 +1,5 @@
-// The invariants of the state: what it says of nodes, workers and jobs always agrees. Each has a name; the answer names
-// the first one that is broken, and where.
+// The invariants of the state: its records of nodes, workers and jobs always agree. Each invariant has a name; a check
+// returns the name of the first broken one, and where it is broken.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace tidepool::core {
 
-// All laws over the whole state; for tests and recovered states.
+// Checks all invariants over the whole state; for tests and recovered states.
 [[nodiscard]] std::optional<std::string> broken_invariant(const ClusterState& state);
 
-// Those of one job, in O(its workers); checked after every change, in release builds too.
+// Checks the invariants of one job in O(its workers); called after every change, in release builds too.
 // Requires: the job exists.
 [[nodiscard]] std::optional<std::string> broken_invariant_of(const ClusterState& state, JobId job);
 

@@ -1,4 +1,4 @@
-// What one device of a node really does, as its agent's probe has measured it (workers/agent/health).
+// The actual speed of one device of a node, as its agent's probe has measured it (workers/agent/health).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace tidepool::core {
 
 struct DeviceSpeed {
   std::string device;        // "cpu", or the GPU's id
-  double matmul_gflops = 0;  // of our own fp32 product, > 0
+  double matmul_gflops = 0;  // of our own fp32 matrix product, > 0
   double copy_gbps = 0;      // bytes read and written within its memory, > 0
   bool operator==(const DeviceSpeed&) const = default;
 };

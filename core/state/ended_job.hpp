@@ -1,5 +1,5 @@
-// What the state remembers of a job that has ended and left it: what others like it may be expected to do. The job
-// itself is handed over (Engine::take_ended) to be stored in the journal.
+// What the state keeps of a job that has ended and left it, as a basis for expectations about similar jobs. The job
+// itself is handed over (Engine::take_ended) and stored in the journal.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace tidepool::core {
 
-// Only those that measured something or succeeded. Once there are twice as many, the half that ended first is
-// forgotten, so that what learns from them has to begin anew only now and then.
+// Only jobs that measured something or succeeded are kept. When there are twice as many, the half that ended first is
+// removed, so that code that learns from them rarely has to start over.
 inline constexpr std::size_t kEndedJobsRemembered = 4'096;
 
-// What a job has measured of its starts and changes, on the type of slot that it is on or was on last.
+// The measured costs of the job's starts and changes, on its present or last slot type.
 [[nodiscard]] EndedCosts costs_of(const Measurements& measured);
 
 // The job has ended and nothing depends on it any more.
 [[nodiscard]] bool has_left(const Job& job);
 
-// Takes such a job out of the state. What is forgotten for it is added to `forgotten`.
+// Removes such a job from the state. Adds the jobs that are forgotten because of it to `forgotten`.
 std::shared_ptr<const Job> take_out(ClusterState& state, JobId job, IdSet<JobId>& forgotten);
 
 }  // namespace tidepool::core

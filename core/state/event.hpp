@@ -1,5 +1,5 @@
-// Events: what users and dashboards see of facts and decisions, in past tense and numbered without
-// gaps. Events are derived, so the same journal gives the same events.
+// Events: what users and dashboards see of facts and decisions, in past tense and numbered without gaps. Events are
+// derived from the journal, so the same journal gives the same events.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Facts: everything that has happened, as the engine learns it. A fact is journaled before anything
-// follows from it, and replaying the facts in order rebuilds the state exactly. Closed variant: each
-// case is one plain struct; code that handles facts handles all of them.
+// Facts: everything that happens, in the form in which the engine learns it. A fact is journaled before anything
+// follows from it, and replaying the facts in order rebuilds the state exactly. Closed variant: each case is one plain
+// struct; code that handles facts handles all of them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace tidepool::core {
 
-// --- what users ask for -------------------------------------------------------------------------
+// --- what users request --------------------------------------------------------------------------
 
 // The id must be Engine::next_job_id(); the spec is already checked and completed.
 struct JobSubmitted {
@@ -36,7 +36,7 @@ struct JobSubmitted {
 struct JobCancelRequested {
   JobId job;
 };
-// A wish, not an order: pins the job's size until it is cleared with size = 0.
+// A request, not an order: pins the job's size until size = 0 clears the pin.
 struct JobResizeRequested {
   JobId job;
   int size = 0;  // 0, or an allowed size of the job
@@ -47,12 +47,12 @@ struct JobSuspendRequested {
 struct JobResumeRequested {
   JobId job;
 };
-// The members are to take a checkpoint soon.
+// The members must take a checkpoint soon.
 struct JobCheckpointRequested {
   JobId job;
 };
-// The whole specification anew. What its workers were started with stays as it was (job_facts.cpp), and its
-// bounds hold the present size.
+// The whole new specification. The settings with which its workers were started stay as they were (job_facts.cpp), and
+// the new bounds include the present size.
 struct JobChanged {
   JobId job;
   JobSpec spec;
@@ -60,8 +60,8 @@ struct JobChanged {
 
 // --- what agents report -------------------------------------------------------------------------
 
-// An agent has connected (for the first time or again). `running` is its inventory: workers that it
-// does not list are dead, and workers the state does not know are to be killed.
+// An agent has connected (for the first time or again). `running` is its inventory: workers that it does not list are
+// dead, and workers that the state does not know must be killed.
 struct NodeJoined {
   NodeId node;            // Engine::node_id_for(name), or Engine::next_node_id() for a new name
   std::string name;       // unique among nodes
@@ -69,25 +69,25 @@ struct NodeJoined {
   std::string slot_type;  // "cpu", "NVIDIA H200", ...
   Money price_per_slot_hour;
   std::vector<WorkerId> running;
-  std::string data_address{};  // at which its workers meet those of other nodes; empty = not told
+  std::string data_address{};  // address at which its workers connect to workers of other nodes; empty = not reported
   std::optional<std::vector<std::string>>
-      isolation{};                              // what it keeps of its jobs, by the protocol's names; none: not told
-  std::map<std::string, std::string> labels{};  // of the node token with which it was let in
-  bool moves_states = false;                    // its agent brings saved states and hands them over
-  bool gives_notice = false;                    // its agent tells programs that they are to end
-  // Bytes that a slot's share of its memory is; 0: it bounds none; none: not told.
+      isolation{};  // isolation that it enforces on jobs, by the protocol's names; none: not reported
+  std::map<std::string, std::string> labels{};  // from the node token with which it was admitted
+  bool moves_states = false;                    // its agent fetches saved states and serves them to other agents
+  bool gives_notice = false;                    // its agent notifies programs that they must end
+  // Memory per slot in bytes; 0: the node limits none; none: not reported.
   std::optional<std::int64_t> memory_per_slot{};
 };
-// The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
-// owner only on proof of death), but its workers are no longer counted on.
+// The agent has been disconnected for longer than the daemon tolerates. Its slots keep their owners (a slot leaves an
+// owner only on proof of death), but its workers no longer count as available.
 struct NodeLost {
   NodeId node;
   std::string why;
-  bool given_back = false;  // as its pool wanted (NodePools::gives_back), so no event tells it
-  // Its agent ends and takes its workers with it, whose exits follow: no fault of the node, and no loss of their jobs.
+  bool given_back = false;  // the pool wanted it removed (NodePools::gives_back), so no event reports the loss
+  // The agent ends and stops its workers, whose exits follow: this is no fault of the node and no loss for the jobs.
   bool stopped = false;
 };
-// The agent has measured its devices, at joining or since. Replaces what was known.
+// The agent has measured its devices, when it joined or later. Replaces the earlier measurement.
 struct NodeProbed {
   NodeId node;
   std::vector<DeviceSpeed> devices;
@@ -96,24 +96,25 @@ struct NodeCordonChanged {
   NodeId node;
   bool cordoned = false;
 };
-// An operator sets labels of the node, and takes away those that are none. Others stay.
+// An operator sets labels of the node, and removes those whose value is none. Other labels stay.
 struct NodeLabelled {
   NodeId node;
   std::map<std::string, std::optional<std::string>> labels;
 };
-// The node is to be empty so long after now: no new workers, and those there move away before. Of a node that is being
-// drained already it changes deadline and reason.
+// The node must be empty `within` this time from now: it gets no new workers, and its workers move away before then. If
+// the node is already being drained, the fact changes deadline and reason.
 struct NodeDrainRequested {
   NodeId node;
   Duration within;  // >= 0
   std::string reason;
 };
-// Its workers may stay, and new ones come.
+// Ends the drain: its workers may stay, and new ones may be placed there.
 struct NodeDrainCancelled {
   NodeId node;
 };
-// The node's agent has been told that the machine is taken back so long after now: it is drained until then. Told again
-// it can only bring the end forward. None: the notice is withdrawn, and the drain that it caused ends.
+// The node's agent was notified that the machine will be reclaimed `within` this time from now: the node is drained
+// until then. A repeated notice can only bring the end forward. None: the notice is withdrawn, and the drain that it
+// caused ends.
 struct NodeReclaimNoticed {
   NodeId node;
   std::optional<Duration> within;  // >= 0
@@ -122,16 +123,16 @@ struct NodeReclaimNoticed {
 struct NodeDampingConfigured {
   NodeDamping damping;
 };
-// From now on this straggler detector judges the jobs that ask for none by name.
+// From now on this straggler detector judges the jobs that name none.
 struct DetectorConfigured {
   std::string name;
 };
-// The faults of the node do not count any more.
+// The faults of the node no longer count.
 struct NodeFaultsCleared {
   NodeId node;
 };
-// The node does not come back: it leaves the state. Only of one that is lost; of those of pools no user has to ask for
-// it (node_removal.hpp).
+// The node will not return: it leaves the state. Only for a lost node; nodes of pools are removed without a request of
+// a user (node_removal.hpp).
 struct NodeRemoved {
   NodeId node;
 };
@@ -139,23 +140,24 @@ struct NodeRemoved {
 struct MaintenanceAdded {
   MaintenanceWindow window;
 };
-// Its nodes take workers again, as far as it is for this window.
+// Its nodes accept workers again, as far as this window is concerned.
 struct MaintenanceRemoved {
   WindowNumber window = 0;
 };
-// Has booted, loaded its data and built its model; waits for a generation. At most one of the lengths of the whole
-// training is given, by a program that knows it; one that is started anew at each size tells it when it runs, or later.
+// The worker has booted, loaded its data and built its model; it waits for a generation. At most one of the two lengths
+// of the whole training is given, by a program that knows it; a program that is restarted at each size reports it while
+// it runs, or later.
 struct WorkerReady {
   WorkerId worker;
   std::optional<std::int64_t> work_steps = std::nullopt;
   std::optional<std::int64_t> work_samples = std::nullopt;
 };
-// Has said where it listens in `generation`; told once for each.
+// The worker has reported where it listens in `generation`; reported once per generation.
 struct WorkerJoining {
   WorkerId worker;
   GenerationNumber generation = 0;
 };
-// Its agent sees no progress: it computes at one step for far longer than its steps take, or sends no pulse.
+// The agent sees no progress: the worker computes one step for far longer than its steps take, or sends no pulse.
 struct WorkerStuck {
   WorkerId worker;
   std::int64_t step = 0;
@@ -167,34 +169,34 @@ struct ProgramStarted {
   WorkerId worker;
   GenerationNumber generation = 0;
 };
-// That program has ended without being asked to, or that of an older generation was killed because it did not end as it
-// was told. Its worker keeps its slots.
+// That program has ended without a request, or a program of an older generation was killed because it did not end when
+// it was asked to. The worker keeps its slots.
 struct ProgramEnded {
   WorkerId worker;
   GenerationNumber generation = 0;
   int exit_code = -1;  // -1 if ended by a signal or unknown
-  int signal = 0;      // 0 if it exited by itself
+  int signal = 0;      // 0 if it exited on its own
   std::string detail;  // last line of its output, or why it could not start
 };
-// The program of a worker that has been told to leave answers.
+// The program of a worker that was asked to leave answers.
 struct NoticeAnswered {
   WorkerId worker;
-  DecisionId decision;      // the notice's
+  DecisionId decision;      // the decision of the notice
   std::int64_t number = 1;  // counts the answers to one notice
   NoticeAnswer answer = NoticeAnswer::kSaving;
-  Duration needs;  // kUntil: from now on
+  Duration needs;  // kUntil: from now
 };
-// Its program has ended, and its agent has not been able to prove its slots free since: they are quarantined until
+// The worker's program has ended, but its agent has not been able to prove its slots free: they are quarantined until
 // WorkerExited.
 struct SlotsHeld {
   WorkerId worker;
-  Duration lasted;     // since the program has ended
+  Duration lasted;     // since the program ended
   std::string why;     // what holds them, such as "memory of GPU-1 is still held"
-  int exit_code = -1;  // this and the rest as of WorkerExited
+  int exit_code = -1;  // this and the following fields as in WorkerExited
   int signal = 0;
   std::string detail;
 };
-// An operator says that all slots of the node that are quarantined are free.
+// An operator states that all quarantined slots of the node are free.
 struct SlotsReleased {
   NodeId node;
 };
@@ -202,31 +204,31 @@ struct SlotsReleased {
 struct WorkerExited {
   WorkerId worker;
   int exit_code = -1;  // -1 if ended by a signal or unknown
-  int signal = 0;      // 0 if it exited by itself
+  int signal = 0;      // 0 if it exited on its own
   std::string detail;  // last line of its error output, or why it could not start
-  // It exited with 0 and never said a word, as programs of live jobs do before they train: it is one that does not know
-  // of Tidepool and would do the same again. Rows of earlier versions do not tell.
+  // It exited with 0 and never sent a message, although programs of live jobs do so before they train: it does not
+  // support Tidepool and would do the same again. Not recorded in rows of earlier versions.
   bool never_joined = false;
-  // It was a member, and its job had told no step since its start. Rows of earlier versions do not tell.
+  // It was a member, and its job had reported no step since its start. Not recorded in rows of earlier versions.
   bool never_stepped = false;
-  // Its node has started nothing: no program of it has run. In rows of earlier versions, each that ended with neither
-  // code nor signal.
+  // The node started nothing: no program of the worker has run. In rows of earlier versions this is true of every
+  // worker that ended with neither exit code nor signal.
   bool nothing_started = false;
 };
 
 // --- what jobs report (rank 0, through its agent) -----------------------------------------------
 
-// The members of `generation` step together now.
+// The members of `generation` now step together.
 struct GenerationSwitched {
   JobId job;
   GenerationNumber generation = 0;
   std::int64_t switch_step = 0;  // first step of the new generation
-  double stall_ms = 0;           // last step before to first step after, beyond one normal step
-  double build_ms = 0;           // building the communicator
+  double stall_ms = 0;  // time from the last step before to the first step after the switch, beyond one normal step
+  double build_ms = 0;  // time to build the communicator
   std::int64_t steps_redone = 0;
   std::int64_t samples_repeated = 0;
   std::int64_t bytes_moved = 0;  // state sent to joining workers
-  // Newer than the step that a first generation started from. Facts of earlier versions tell none.
+  // A saved state newer than the step from which a first generation started. Facts of earlier versions have none.
   std::optional<UnusedState> unused{};
 };
 // A run of consecutive committed steps at one generation.
@@ -239,23 +241,23 @@ struct StepsMeasured {
   std::int64_t samples = 0;    // samples they used, over all ranks
   double loss = 0;             // of the last step
   std::int64_t epoch = 0;
-  // Compute time before the allreduce in microseconds, step-major: [step][rank], steps x ranks
-  // entries; empty if not measured.
+  // Compute time before the allreduce in microseconds, step-major: [step][rank], steps x ranks entries; empty if not
+  // measured.
   std::vector<std::int64_t> compute_us;
-  // Samples of all committed steps up to this report, as the workers hold them; none = not told. It mends what
-  // was lost of earlier reports.
+  // Samples of all committed steps up to this report, as the workers count them; none = not reported. Makes up for
+  // earlier reports that were lost.
   std::optional<std::int64_t> samples_total;
-  std::int64_t global_batch = 0;      // samples a step at this generation; 0 = not told
-  std::optional<double> noise_scale;  // of the gradient, in samples, >= 0; none until it is known
-  std::int64_t shares = 0;            // number of the share table that all these steps went by; 0 = even shares
+  std::int64_t global_batch = 0;      // samples a step at this generation; 0 = not reported
+  std::optional<double> noise_scale;  // of the gradient, in samples, >= 0; none while unknown
+  std::int64_t shares = 0;            // number of the share table used in all these steps; 0 = even shares
 };
-// The members step by share table `number` of this generation now.
+// The members now step by share table `number` of this generation.
 struct SharesChanged {
   JobId job;
   GenerationNumber generation = 0;
   std::int64_t number = 0;
   std::int64_t step = 0;  // first step of the new shares
-  double stall_ms = 0;    // by how much that step was longer than the one after it
+  double stall_ms = 0;    // by how much that step took longer than the next one
 };
 struct DataEpochAudited {
   JobId job;
@@ -264,15 +266,15 @@ struct DataEpochAudited {
   std::int64_t used = 0;      // samples committed in the epoch
   bool checksum_ok = false;
 };
-// The program has reached its end; the workers exit by themselves.
+// The program has reached its end; the workers exit on their own.
 struct TrainingFinished {
   JobId job;
   std::int64_t last_step = 0;
   double loss = 0;
   std::optional<std::int64_t> samples_total;  // as in StepsMeasured
 };
-// A worker has written the job's state for a later start and exits next. After a failure every survivor does;
-// they may differ by a step.
+// A worker has written the job's state for a later start and exits next. After a failure every survivor does so; their
+// states may differ by a step.
 struct StateParked {
   JobId job;
   WorkerId worker;
@@ -290,7 +292,7 @@ struct CheckpointTaken {
   double write_ms = 0;
   std::string path;
 };
-// A checkpoint was due and is not on disk.
+// A checkpoint was due but was not written to disk.
 struct CheckpointFailed {
   JobId job;
   WorkerId worker;
@@ -298,7 +300,7 @@ struct CheckpointFailed {
   std::int64_t step = 0;
   std::string detail;
 };
-// The first generation since a start goes on from a parked state or a checkpoint.
+// The first generation since a start continues from a parked state or a checkpoint.
 struct StateRestored {
   JobId job;
   GenerationNumber generation = 0;
@@ -306,7 +308,7 @@ struct StateRestored {
   std::int64_t bytes = 0;
   std::string path;
 };
-// The saved state that the job's first workers wait for has come to their node, whole.
+// The saved state for which the job's first workers wait has arrived completely on their node.
 struct StateBrought {
   JobId job;
   NodeId node;  // where it is now
@@ -314,16 +316,16 @@ struct StateBrought {
   std::int64_t bytes = 0;
   Duration took;
 };
-// It has not come and is waited for no longer: the workers start without it.
+// The state has not arrived and is no longer awaited: the workers start without it.
 struct StateLeft {
   JobId job;
-  NodeId node;  // to which it should have come
+  NodeId node;  // to which it should have been brought
   std::int64_t step = 0;
   std::string why;
 };
 // --- policy files -------------------------------------------------------------------------------
 
-// From now on this version decides; none = the daemon's own policy, and nothing is left to roll back to.
+// From now on this version decides; none = the daemon's own policy, and there is no version left for a rollback.
 struct PolicyActivated {
   std::optional<PolicyFileRef> file;
 };
@@ -331,33 +333,33 @@ struct PolicyActivated {
 struct PolicyRolledBack {
   std::string why;
 };
-// The file is asked beside the policy in charge, and changes nothing; none = no file is.
+// The file is evaluated in addition to the active policy, and changes nothing; none = no file is.
 struct PolicyShadowed {
   std::optional<PolicyFileRef> file;
 };
-// What the active policy file has answered, or why it has not.
+// The answer of the active policy file, or the reason why it gave none.
 struct PolicyAnswered {
   PolicyRound round;
 };
 // --- pools of nodes: what their configuration says, and what their providers report --------------
 
-// All pools there are from now on; those that are missing are retired.
+// All pools that exist from now on; those that are missing are retired.
 struct PoolsConfigured {
   double spot_share = 1;  // 0 to 1
   std::vector<PoolSpec> pools;
 };
-// The provider has the node; asked again for the same request it answers the same.
+// The provider has the node; a repeated call for the same request gives the same answer.
 struct PoolNodeCreated {
   NodeRequest request = 0;
   std::string provider_id;
-  std::optional<Duration> lifetime;  // after so long from now the provider ends it by itself
+  std::optional<Duration> lifetime;  // the provider ends it on its own this long from now
 };
 struct PoolNodeCreateFailed {
   NodeRequest request = 0;
   ProviderFault fault = ProviderFault::kRefused;
   std::string detail;
 };
-// The provider has said that the node ends; it is gone when the provider lists it no more.
+// The provider has confirmed that the node ends; the node no longer exists once the provider no longer lists it.
 struct PoolNodeDeleted {
   NodeRequest request = 0;
 };
@@ -366,9 +368,9 @@ struct PoolNodeDeleteFailed {
   ProviderFault fault = ProviderFault::kRefused;
   std::string detail;
 };
-// What the provider of a pool has, of what this daemon asked for. `asked_before`: requests at or above this number may
-// be too new to be in it. `begun_at`: when the provider was asked; none in rows of earlier versions, which are replayed
-// by the rules of then.
+// The nodes that a pool's provider has, of those that this daemon requested. `asked_before`: requests with this or a
+// higher number may be too new to be in the list. `begun_at`: when the provider was called; none in rows of earlier
+// versions, which are replayed by the rules of their time.
 struct PoolListed {
   struct Entry {
     NodeRequest request = 0;
@@ -388,20 +390,20 @@ struct PoolListFailed {
 };
 // --- tenants ------------------------------------------------------------------------------------
 
-// The tree of tenants there is from now on, whole. Empty: the pool is shared by no rule any more.
+// The whole tree of tenants from now on. Empty: the pool is no longer shared by rule.
 struct TenantsConfigured {
   TenantTree tree;
 };
-// The list of prices there is from now on, whole. Empty: each node costs what its token or pool says.
+// The whole list of prices from now on. Empty: each node costs what its token or pool states.
 struct PricesConfigured {
   PriceList list;
 };
-// Where the time line lies in UTC, as the daemon's host has it: budgets go by calendar days, weeks and months, and
-// prices by hours.
+// The UTC time of the time line's zero, by the clock of the daemon's host: budgets use calendar days, weeks and months,
+// and prices use hours.
 struct UtcSet {
   std::int64_t unix_us_at_zero = 0;  // since 1970
 };
-// Nothing but the passing of time, so that waits end.
+// Only the passing of time, so that waits end.
 struct ClockAdvanced {};
 
 using Fact =

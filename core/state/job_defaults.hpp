@@ -1,8 +1,8 @@
-// What the jobs of a tenant, and of tenants below it, take where their job files are silent. Typed as in
-// core/state/job_spec.hpp, of which these are the fields that a tenant may have a wish about; schedulerd/leader/
-// job_defaults.hpp fills them in when a job is submitted. Jobs that are stored keep what they took.
+// The values that the jobs of a tenant, and of tenants below it, get for fields missing in their job files. The fields
+// are those of core/state/job_spec.hpp for which a tenant may set a default, with the same types;
+// schedulerd/leader/job_defaults.hpp fills them in when a job is submitted. Stored jobs keep the values they got.
 //
-// Of two tenants on the way from the pool to a job's own the nearer wins, field by field.
+// If two tenants on the path from the pool to a job's own tenant set a field, the nearer one wins, field by field.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace tidepool::core {
 struct JobDefaults {
   std::optional<int> priority{};
   std::optional<bool> preemptible{};
-  std::optional<std::vector<std::string>> slot_types{};  // of which a job takes any; as job files name them
+  std::optional<std::vector<std::string>> slot_types{};  // a job takes any of them; named as in job files
   std::optional<Selector> selector{};
   std::optional<Duration> min_runtime{};
   std::optional<Duration> cooldown{};

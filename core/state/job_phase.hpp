@@ -1,5 +1,5 @@
 // What a job is doing, with the data that only this phase has: a change of membership while it starts or resizes, and
-// the time of its end. A phase without its data cannot be made; job_state.hpp has the legal changes.
+// the time of its end. A phase without its data cannot be constructed; job_state.hpp has the legal changes.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace tidepool::core {
 enum class JobState {
   kPending,     // holds no slots, waits for them
   kStarting,    // first workers boot; no step done since
-  kRunning,     // steps at its generation, nothing under way
+  kRunning,     // steps at its generation, no change in progress
   kResizing,    // steps at its generation while joining workers boot or leaving workers wait for the switch
-  kSuspending,  // told to park
+  kSuspending,  // ordered to park
   kSuspended,   // holds no slots, waits for the user
   kSucceeded,
   kFailed,
@@ -32,16 +32,16 @@ enum class JobState {
 }
 [[nodiscard]] const char* to_text(JobState state);
 
-// A change of membership under way: joining workers boot, leaving workers wait.
+// A change of membership in progress: joining workers boot, leaving workers wait.
 struct Transition {
   std::vector<WorkerId> joining_workers;
   std::vector<WorkerId> leaving_workers;
   Instant since;
   Reason reason;
-  bool replaces = false;  // workers go and others take their places
+  bool replaces = false;  // workers leave and others take their places
   int from_size = 0;
   int to_size = 0;
-  bool committed = false;  // its generation is committed; it ends when the members have switched
+  bool committed = false;  // its generation is committed; the transition ends when the members have switched
 };
 
 namespace phase {
@@ -56,7 +56,7 @@ struct Resizing {
 struct Suspending {};
 struct Suspended {};
 struct Ended {
-  JobState how = JobState::kSucceeded;  // a final one
+  JobState how = JobState::kSucceeded;  // a final state
   Instant at;
 };
 }  // namespace phase
@@ -66,17 +66,17 @@ class JobPhase {
   using Any = std::variant<phase::Pending, phase::Starting, phase::Running, phase::Resizing, phase::Suspending,
                            phase::Suspended, phase::Ended>;
   JobPhase() = default;
-  // Requires of an end: a final state.
+  // Requires of an ended phase: a final state.
   template <class Phase>
     requires std::is_constructible_v<Any, Phase>
   JobPhase(Phase phase) : phase_(std::move(phase)) {}  // NOLINT(google-explicit-constructor): a phase is one of these
 
-  // Asked of every job in every plan, so it is read off the variant's index.
+  // Read for every job in every plan, so it is derived from the variant's index.
   [[nodiscard]] JobState state() const {
     const auto* end = std::get_if<phase::Ended>(&phase_);
     return end != nullptr ? end->how : static_cast<JobState>(phase_.index());
   }
-  // Null: no change of membership is under way.
+  // Null: no change of membership is in progress.
   [[nodiscard]] const Transition* transition() const;
   [[nodiscard]] Transition* transition();
   [[nodiscard]] std::optional<Instant> ended_at() const;

@@ -1,6 +1,6 @@
-// What the slots of a job were held for: useful steps, or an overhead (overheads.hpp). Workers that do not step are
-// booked as they are charged; what only a report tells (a stall, steps that were lost) is moved from what was booked as
-// useful before, never more than that. So the parts of an account are never negative and add up to its whole.
+// What the slots of a job were used for: useful steps, or an overhead (overheads.hpp). The time of workers that do not
+// step is booked when it is charged. What only a report reveals (a stall, lost steps) is moved from the time booked as
+// useful before, never more than that. So the parts of an account are never negative and add up to its total.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tidepool::core {
 
-// Slots of workers that are counted on (Worker::is_gone), and what they cost an hour.
+// Slots of workers that count as available (Worker::is_gone), and their cost per hour.
 struct HeldSlots {
   std::int64_t slots = 0;
   Money rate;
@@ -28,7 +28,7 @@ struct HeldSlots {
   return held;
 }
 
-// Tells which workers take part in the steps of their job now. The job outlives it and does not change.
+// Determines which workers take part in the steps of their job now. The job outlives it and does not change.
 class Stepping {
  public:
   explicit Stepping(const Job& job);
@@ -40,19 +40,19 @@ class Stepping {
   IdSet<WorkerId> leaving_;
 };
 
-// What of the account is no overhead.
+// The part of the account that is no overhead.
 [[nodiscard]] Used useful_of(const Account& account);
 
-// The workers that step stood still, or waited, for that long: it was not useful, but the overhead.
+// The workers that step stood still, or waited, for that long: this time was not useful and is booked as the overhead.
 void book_wait(const ClusterState& state, Job& job, Duration lasted, Overhead overhead);
 
-// The state of so many steps was saved: what is lost later was done after it.
+// The state after `step` steps was saved: a later loss affects only work done after it.
 void book_saved(Job& job, std::int64_t step);
-// Likewise, because the job releases its slots: it saves in time.
+// Like book_saved(), because the job releases its slots: it saves in time.
 void book_saved_on_leaving(Job& job, std::int64_t step);
-// The job goes on from `step`, and has counted more before. Requires: progress.step is what it had counted.
+// The job continues from `step`, and had counted more before. Requires: progress.step is what it had counted.
 void book_lost_steps(Job& job, std::int64_t step);
-// The members step together: a restart after this is of a new cause.
+// The members step together: a restart after this has a new cause.
 void book_stepping(Job& job);
 
 }  // namespace tidepool::core

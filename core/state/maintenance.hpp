@@ -1,9 +1,9 @@
-// Windows in which nodes are worked on: they are to be empty when one begins, and take workers again when it has ended.
-// Plain data; only Engine::step changes it.
+// Windows in which nodes are maintained: the nodes must be empty when a window begins, and accept workers again when it
+// has ended. Plain data; only Engine::step changes it.
 //
-// Rule: a window's times are UTC, as an operator means them. It closes the nodes that match it from its lead before it
-// begins until it ends, whatever has become of them meanwhile; which those are follows from their labels at each
-// moment.
+// Rule: a window's times are UTC, as an operator means them. The window closes the nodes that match its selector from
+// its lead before the beginning until its end, whatever happened to them meanwhile; which nodes match follows from
+// their labels at each moment.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ using WindowNumber = std::uint64_t;  // counts all windows that were ever added,
 
 struct MaintenanceWindow {
   WindowNumber number = 0;
-  Selector selector;         // of nodes; one alone is selected by its name (kNodeLabel)
-  std::int64_t from_us = 0;  // microseconds since 1970; of a window that comes again, the one that is or comes next
-  std::int64_t to_us = 0;    // above from_us
-  Duration lead;             // for so long before it begins its nodes are drained
-  std::optional<Duration> every;  // it comes again so long after it began; none: it ends for good
+  Selector selector;              // of nodes; a single node is selected by its name (kNodeLabel)
+  std::int64_t from_us = 0;       // microseconds since 1970; of a recurring window: the present or next occurrence
+  std::int64_t to_us = 0;         // above from_us
+  Duration lead;                  // its nodes are drained this long before it begins
+  std::optional<Duration> every;  // period of a recurring window; none: it takes place once
   std::string reason;             // as its operator gave it; may be empty
-  bool begun = false;             // it is under way, and an event has said so
+  bool begun = false;             // it has begun, and an event has reported it
   bool operator==(const MaintenanceWindow&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// What a policy remembers from plan to plan: a mark in the state, because a policy keeps nothing itself.
+// What a policy remembers from plan to plan: a mark in the state, because a policy stores nothing itself.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace tidepool::core {
 
-// A policy's note on a job, or on the cluster, kept for it and handed back when it plans again.
+// A policy's note on a job, or on the cluster, stored for the policy and returned to it when it plans again.
 struct Mark {
-  int level = 0;                // such as the queue that the job is in
-  Instant since;                // when it came there
-  std::vector<double> numbers;  // what else it must remember; few, finite, in an order of its own
+  int level = 0;                // such as the queue of the job
+  Instant since;                // when it entered that level
+  std::vector<double> numbers;  // other data the policy must remember; few, finite, in the policy's own order
   bool operator==(const Mark&) const = default;
 };
 

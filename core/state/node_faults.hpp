@@ -1,12 +1,12 @@
-// When a node that fails again and again gets no new workers until it has been steady for a while: the damping of
-// flapping routes (RFC 2439), for nodes.
+// When a node that fails repeatedly gets no new workers until it has been steady for a while: the damping of flapping
+// routes (RFC 2439), applied to nodes.
 //
-// Rule: a fault adds 1 to the node's penalty, which halves every `half_life`. Once it is `suppress` or more the node is
-// unsteady: it keeps the workers that it has and gets no new ones. It is steady again when the penalty has fallen to
-// `reuse`, half_life * log2(penalty / reuse) after its newest fault and `longest` after it at the latest. With the
-// numbers below that is three faults within 14 minutes, and then 14 minutes without one. Until the penalty is down to
-// half of `reuse` and the faults are forgotten, 14 minutes after a single one, no job is moved to the node that can do
-// without the move.
+// Rule: a fault adds 1 to the node's penalty, which halves every `half_life`. At a penalty of `suppress` or more the
+// node is unsteady: it keeps its workers and gets no new ones. It is steady again when the penalty has fallen to
+// `reuse`, half_life * log2(penalty / reuse) after its newest fault and at the latest `longest` after it. With the
+// numbers below, three faults within 14 minutes make it unsteady, and 14 minutes without a fault make it steady again.
+// Until the penalty has fallen to half of `reuse` and the faults are forgotten (14 minutes after a single fault), no
+// job is moved to the node if the move can be avoided.
 #pragma once
 
 #include <optional>
@@ -27,17 +27,18 @@ struct NodeDamping {
 };
 inline constexpr NodeDamping kUsualDamping{.half_life = Duration::seconds(600)};
 
-// What counts as a fault: that the node's agent is lost while nothing has announced it, and that a worker of a job that
-// has run before ends there before it is ready. Of one job's failures to start in a row only the first counts, until it
-// is forgotten: a broken job makes no node unsteady. Each counts, of any job, where the agent could start nothing.
+// A fault is: the node's agent is lost without an announcement; or a worker of a job that has run before ends there
+// before it is ready. Of one job's consecutive failures to start only the first counts, until it is forgotten: a broken
+// job makes no node unsteady. If the agent could start nothing, each failure of any job counts.
 struct NodeFaults {
   double penalty = 0;  // at newest_at
-  Instant first_at;    // of those that are counted here: the penalty was forgotten before it
+  Instant first_at;    // oldest of the counted faults: the penalty was forgotten before it
   Instant newest_at;
   int losses = 0;
   int failed_starts = 0;
-  JobId failed_job = {};              // whose worker failed to start there last, and none has become ready since
-  std::optional<Instant> until = {};  // it is unsteady until then
+  JobId failed_job =
+      {};  // the job whose worker last failed to start there, if none of its workers has become ready since
+  std::optional<Instant> until = {};  // the node is unsteady until then
 };
 
 }  // namespace tidepool::core

@@ -1,7 +1,7 @@
-// Labels of nodes: what operators call them by, and what jobs ask for. A node has those of the node token with which
-// it joined, and over them those that an operator has set since, which stay when it joins again.
+// Labels of nodes: operators set them, and jobs select nodes by them. A node has the labels of the node token with
+// which it joined; labels set by an operator override them and stay when the node joins again.
 //
-// Rule: its name and its type of slots are labels, too (kNodeLabel, kSlotTypeLabel), which cannot be set.
+// Rule: its name and its slot type are labels, too (kNodeLabel, kSlotTypeLabel), which cannot be set.
 #pragma once
 
 #include <string>
@@ -17,18 +17,18 @@ inline constexpr std::size_t kNodeLabelsMax = 32;  // that operators set on one 
 
 [[nodiscard]] bool is_implied_label(const std::string& key);
 
-// Null: it has none. Valid while the node is as it is.
+// Null: the node has no such label. Valid while the node does not change.
 [[nodiscard]] const std::string* label_of(const Node& node, const std::string& key);
-// Without those that every node has.
+// Without the labels that every node has.
 [[nodiscard]] Labels labels_of(const Node& node);
 
-// Every key has one of the values that are asked for.
+// Every key has one of the requested values.
 [[nodiscard]] bool matches(const Node& node, const Selector& selector);
 
-// The domain that the node is in, of those by this label: its value. A node without the label is one of its own, which
-// no value is called like.
+// The node's domain by this label: the label's value. A node without the label is a domain of its own, with a name that
+// no value can have.
 [[nodiscard]] std::string domain_of(const Node& node, const std::string& key);
-// "rack r1", or "node gpu-3" of a node without the label, too.
+// "rack r1", or "node gpu-3" for a node without the label.
 [[nodiscard]] std::string domain_text(const std::string& domain, const std::string& key);
 
 // "disk=ssd and rack=r1 or r2"

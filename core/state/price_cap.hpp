@@ -1,6 +1,6 @@
-// Which slots a job's price cap lets it have. All that plans, places, promises and buys slots goes by one rule: what
-// the cap leaves is shared out evenly among the slots that the job is to have more, and nodes that are dearer are not
-// used. At its smallest size it may be on most nodes, so these are the ones that a capped job can be on at all.
+// Which slots a job's price cap permits. All code that plans, places, promises and buys slots uses one rule: the money
+// that the cap leaves is divided evenly among the slots that the job should gain, and more expensive nodes are not
+// used. At its smallest size the job may use the most nodes, so a capped job can never be on any other node.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,23 @@
 
 namespace tidepool::core {
 
-// What each of so many slots more may cost for an hour, beside what it holds, and never more than at its smallest size;
-// none: the job has no cap.
+// What each of `slots` additional slots may cost per hour, given the slots that the job holds, and never more than at
+// its smallest size; none: the job has no cap.
 [[nodiscard]] std::optional<Money> slot_price_max(const ClusterState& state, const Job& job, int slots);
-// The same of its smallest size, where it holds nothing.
+// The same for its smallest size, if it holds no slots.
 [[nodiscard]] std::optional<Money> slot_price_max(const Job& job);
 
-// Of the slots of nodes that take workers; 0 without any.
+// The highest slot price among nodes that accept workers; 0 if there are none.
 [[nodiscard]] Money dearest_slot(const ClusterState& state);
-// Its cap keeps it from slots at this price.
+// The job's cap excludes slots at this price.
 [[nodiscard]] bool is_too_dear_for(const Job& job, Money price);
-// Some nodes that take workers are too dear for it, the dearest slot there costing so much: like a job that names nodes
-// it asks for the others. Not while it holds slots that have become too dear themselves: it is to give up some first.
+// Some nodes that accept workers are too expensive for the job (`dearest`: the highest slot price among them): like a
+// job that names nodes, it requests the other nodes. False while the job holds slots that have become too expensive
+// themselves: it must first release some.
 [[nodiscard]] bool is_bound_by_cap(const ClusterState& state, const Job& job, Money dearest);
-// It asks for particular nodes: by what they are, or because of that.
+// It requests particular nodes: by their properties, or because of its cap.
 [[nodiscard]] bool asks_for_nodes(const ClusterState& state, const Job& job, Money dearest);
-// It may run there, and at its smallest size the node is within its cap.
+// The job may run on the node, and at its smallest size the node is within its cap.
 [[nodiscard]] bool may_run_within_cap(const Job& job, const Node& node);
 
 }  // namespace tidepool::core

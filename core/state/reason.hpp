@@ -2,8 +2,8 @@
 // the struct; the sentence is rendered from it (core/words/sentence.hpp), so the CLI, the API, the dashboard and the
 // goldens agree.
 //
-// Rule: reasons are inert. Code that decides makes, copies and compares them and reads none: what the engine must know
-// later is a field of the job. Explanations, codecs and documents read them through reason_read.hpp; the lint test
+// Rule: reasons are inert. Code that decides creates, copies and compares reasons but reads none: what the engine must
+// know later is a field of the job. Explanations, codecs and documents read them through reason_read.hpp; the lint test
 // refuses that header everywhere else.
 #pragma once
 
@@ -18,7 +18,8 @@ namespace tidepool::core {
 template <class R>
 concept ToldReason = requires { R::kTraits.category; };
 
-// Any one of them. The variant of all is in reason_read.hpp alone, so that code that decides compiles without it.
+// Any one of these structs. The variant of all is only in reason_read.hpp, so that code that decides compiles without
+// it.
 class Reason {
  public:
   Reason();
@@ -37,14 +38,14 @@ class Reason {
 
  private:
   friend struct ReasonAccess;  // reason_read.hpp
-  // `told` is moved from; it is the struct at this place in the list.
+  // `told` is moved from; it is the struct at position `place` in the list.
   Reason(std::size_t place, void* told);
   static constexpr std::size_t kBytes = 160;
   alignas(8) std::array<std::byte, kBytes> any_;
 };
 
-// Both say the same thing, with other measurements perhaps: the same struct, and of its fields those are equal that
-// name a goal, a worker or a turn, and the word or measure.
+// Both state the same, although their measurements may differ: they are the same struct, and agree in the fields that
+// name a goal, a worker or a turn, and in the word or measure.
 [[nodiscard]] bool says_the_same(const Reason& one, const Reason& other);
 
 }  // namespace tidepool::core

@@ -1,5 +1,5 @@
-// Reads a reason. Only for what explains, renders or stores one: the lint test refuses this header to code that decides
-// (READS_REASONS in tests/lint/lint.py).
+// Reads a reason. Only for code that explains, renders or stores one: the lint test refuses this header in code that
+// decides (READS_REASONS in tests/lint/lint.py).
 #pragma once
 
 #include <new>

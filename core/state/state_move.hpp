@@ -1,4 +1,4 @@
-// Saved states that are brought from one node to another: which, where to, and how long that may take.
+// Transfers of saved states from one node to another: which state, to which node, and how long the transfer may take.
 #pragma once
 
 #include <optional>
@@ -8,26 +8,26 @@
 
 namespace tidepool::core {
 
-// The kept state with the most steps; the parked one if both have as many, nullptr if there is none.
+// The kept state with the most steps; the parked state if both have equally many, nullptr if there is none.
 [[nodiscard]] const SavedState* newest_kept(const Job& job);
 
-// The node that alone holds what the job would go on from; none if every node sees it, or there is nothing. Of two
-// nodes that have it, one that is up.
+// The only node that has the state from which the job would continue; none if every node sees it, or there is no state.
+// If two nodes have it, one that is up.
 [[nodiscard]] NodeId holder_of_state(const ClusterState& state, const Job& job);
 
-// The job's newest state can be fetched from where it lies: its node is up, closed or not, and its agent can.
+// The job's newest state can be fetched from its node: the node is up, closed or not, and its agent supports it.
 [[nodiscard]] bool can_be_fetched(const ClusterState& state, const Job& job);
 
-// The move with which a start of this gang begins: to the first of its nodes that can bring states. Its time is that of
-// the start. None: the state is there already, there is none, or it cannot be moved.
+// The transfer with which a start of this gang begins: to the first of its nodes whose agent can fetch states. Its time
+// is the time of the start. None: the state is there already, there is none, or it cannot be moved.
 [[nodiscard]] std::optional<StateMove> move_for(const ClusterState& state, const Job& job,
                                                 const std::vector<WorkerPlacement>& gang);
 
-// The worker is not started before that state has come.
+// The worker is not started before that state has arrived.
 [[nodiscard]] bool awaits(const StateMove& move, const Worker& worker);
 
-// The move counts as lost after so long, whatever the agents say: at a quarter of the slowest rate that an agent can be
-// held to, and with a minute for what goes wrong on the way.
+// After this time the transfer counts as failed, whatever the agents report: it allows for a quarter of the slowest
+// rate that an agent must reach, plus a minute for problems on the way.
 [[nodiscard]] Duration longest_move(std::int64_t bytes);
 inline constexpr std::int64_t kStateRateMin = std::int64_t{1} << 20;  // bytes a second
 

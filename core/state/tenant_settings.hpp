@@ -1,9 +1,10 @@
-// The settings of a tenant that are one value each. From these rows follow their names, types and limits wherever they
-// are stored (core/codec), read from files and requests (schedulerd/leader/tenant_file.cpp), checked, compared and
-// shown by the API and schedctl, in this order. What a setting does stands where the core reads its field.
+// The settings of a tenant that have one value each. These rows define their names, types and limits wherever they are
+// stored (core/codec), read from files and requests (schedulerd/leader/tenant_file.cpp), checked, compared and shown by
+// the API and schedctl, in this order. What a setting does is documented where the core reads its field.
 //
-// A journal is read by these limits, too, so they may widen and never narrow. A row that comes later has the value of a
-// blank Tenant in trees that were stored before, or what core/codec/tenant_fields.hpp says in its place.
+// Journals are read with these limits, too, so limits may become wider but never narrower. In trees stored before a row
+// was added, the setting has the value of a blank Tenant, or the value that core/codec/tenant_fields.hpp defines
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace tidepool::core {
 
-// What the limits of a setting are of: the value itself, the one that an optional has, or each one of a map.
+// The type to which a setting's limits apply: the value itself, the value of an optional, or each value of a map.
 template <class T>
 struct LimitOf {
   using Type = T;
@@ -34,7 +35,8 @@ struct LimitOf<std::map<std::string, T>> {
 
 enum class SetBelow {
   kFreely,
-  kNoLooser,  // by the admin of a tenant above: at most what the nearest above that sets it has (tenant_subtree.hpp)
+  kNoLooser,  // set by the admin of a tenant above: at most the value of the nearest tenant above that sets it
+              // (tenant_subtree.hpp)
 };
 
 template <class T>
@@ -47,7 +49,7 @@ struct TenantSetting {
 };
 inline constexpr int kTenantSlotsMost = 10'000'000;
 inline constexpr Duration kTenantTimeMost = Duration::seconds(std::int64_t{24} * 3600);
-// A file may name less: at most what all amounts of money in files may be.
+// A file may name less: at most the limit for all amounts of money in files.
 inline constexpr Money kTenantPriceMost = Money::micros(std::numeric_limits<std::int64_t>::max());
 
 inline constexpr std::tuple kTenantSettings{
@@ -67,7 +69,7 @@ inline constexpr std::tuple kTenantSettings{
     TenantSetting{"notice_refusal", &Tenant::notice_refusal, Duration(), kTenantTimeMost, SetBelow::kNoLooser},
     TenantSetting{"preempt_after", &Tenant::preempt_after, Duration(), kTenantTimeMost}};
 
-// Calls visit(row) for each of them.
+// Calls visit(row) for each row.
 constexpr void for_each_setting(const auto& visit) {
   std::apply([&](const auto&... row) { (visit(row), ...); }, kTenantSettings);
 }

@@ -1,4 +1,4 @@
-// A saved state that the workers of a start had found and did not go on from, and why.
+// A saved state that the workers of a start found but did not continue from, and why.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Between the engine's time line, whose zero is when the pool began, and UTC in microseconds since 1970.
+// Conversions between the engine's time line, whose zero is when the pool began, and UTC in microseconds since 1970.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tidepool::core {
   return Instant::from_micros(unix_us - state.utc_us_at_zero);
 }
 
-// In whole seconds since 1970, not before the moment: from when on something will be so, as it is told to people.
+// In whole seconds since 1970, rounded up: used to tell people from when something applies.
 [[nodiscard]] inline std::int64_t utc_second_from(const ClusterState& state, Instant at) {
   constexpr std::int64_t kSecond = 1'000'000;
   return (utc_us(state, at) + kSecond - 1) / kSecond;

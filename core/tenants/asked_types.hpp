@@ -1,5 +1,5 @@
-// Which types of slots jobs ask for, as far as that tells one job from another, and how many slots of each type there
-// are to divide. Made for the nodes of one state; they are asked for again when nodes change.
+// Which slot types jobs request, as far as that distinguishes jobs, and how many slots of each type can be divided.
+// Computed for the nodes of one state; requests are looked up again when nodes change.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ namespace tidepool::core {
 
 class AskedTypes {
  public:
-  // Of the nodes that are up, and the guarantees of the state's tenants.
+  // Based on the nodes that are up, and the guarantees of the state's tenants.
   void reset(const ClusterState& state);
 
-  // The types on which its workers may be, as an index into sets(); none: all types that there are, or none of them. A
-  // job that is on slots of one type, and does not mix types, asks for that. One that its price cap keeps from some
-  // nodes asks for the types of which a node is within it.
+  // The types on which the job's workers may be, as an index into sets(); none: all present types, or none of them. A
+  // job that is on slots of one type, and does not mix types, requests that type. A job whose price cap excludes some
+  // nodes requests the types that have a node within its cap.
   [[nodiscard]] std::optional<std::size_t> asked_by(const ClusterState& state, const Job& job);
-  // Each ascending; an index stays what it is until reset().
+  // Each ascending; an index stays valid until reset().
   [[nodiscard]] const std::vector<std::vector<int>>& sets() const { return sets_; }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::vector<SlotsByType>& guarantees() const { return guarantees_; }
 
   struct Supply {
-    SlotsByType slots;              // that can be divided: what fixed claims hold is left out
-    std::vector<SlotsByType> held;  // by tenant, by those of its fixed claims that ask for types
+    SlotsByType slots;              // slots that can be divided: without those held by fixed allocations
+    std::vector<SlotsByType> held;  // by tenant: slots of its fixed allocations that request types
   };
   [[nodiscard]] Supply supply(const ClusterState& state, const TenantNeeds& needs) const;
 
@@ -41,10 +41,10 @@ class AskedTypes {
   [[nodiscard]] std::optional<std::size_t> find(const std::string& type) const;
   [[nodiscard]] std::optional<std::size_t> type_of(const Node& node) const;
 
-  Money dearest_;                                               // of their slots
+  Money dearest_;                                               // price of the most expensive slot
   std::vector<std::string> names_;                              // ascending
   std::vector<SlotsByType> guarantees_;                         // by tenant
-  std::map<NodeDemand, std::optional<std::size_t>> by_demand_;  // as far as asked
+  std::map<NodeDemand, std::optional<std::size_t>> by_demand_;  // as far as looked up
   std::vector<std::vector<int>> sets_;
 };
 

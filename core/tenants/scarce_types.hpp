@@ -1,5 +1,5 @@
-// Types of slot of which the jobs of tenants ask for more than there is, and which tenant leaves its part of one to the
-// others because none of its gangs fits into it.
+// Slot types for which the requests of tenants' jobs exceed the supply, and which tenant leaves its part of a type to
+// the others because none of its gangs fits into it.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace tidepool::core {
 
-// Those of which some tenant has less than its jobs ask for; ascending. `parts`: by divide_types() of these asks.
+// Types of which some tenant has less than its jobs request; ascending. `parts`: from divide_types() for these
+// requests.
 [[nodiscard]] std::vector<int> scarce_types(const std::vector<TypeAsk>& asks, const std::vector<SlotsByType>& parts);
 
-// By one leaf, in sets that hold some of these types.
+// Slots requested by one leaf, in sets with any of these types.
 [[nodiscard]] std::int64_t slots_asked(const std::vector<TypeAsk>& asks, std::size_t leaf,
                                        const std::vector<int>& types);
 
 struct TypeUse {
   const std::vector<int>& scarce;
   const std::vector<SlotsByType>& parts;  // by node, as divided
-  const std::vector<TypeAsk>& asked;      // that they were divided for
-  const std::vector<TypeAsk>& taken;      // within these parts
+  const std::vector<TypeAsk>& asked;      // the requests for which they were divided
+  const std::vector<TypeAsk>& taken;      // used within these parts
   const std::vector<TypeAsk>& given;      // by the newest plan
 };
-// Of leaves that take less of their part than they asked for, the one with the smallest part; of parts alike the one to
-// which least is given, then the last in the tree. None: all take their parts.
+// Of the leaves that use less of their part than they requested, the one with the smallest part; among equal parts the
+// one that is given least, then the last in the tree. None: all use their parts.
 [[nodiscard]] std::optional<std::size_t> first_to_leave(const TypeUse& use);
 
 }  // namespace tidepool::core

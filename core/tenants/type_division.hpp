@@ -1,14 +1,15 @@
-// How many slots of each type the jobs of each tenant that ask for types may have together, where they ask for more
-// than there is. Jobs that take any type are no part of it: they can go elsewhere.
+// How many slots of each type the jobs of each tenant that request types may have together, if they request more than
+// there is. Jobs that accept any type are not included: they can run elsewhere.
 //
-// In three steps, the first and the last for each set of types that some tenant's jobs ask for, the smaller sets first:
-//   1. what each asks for, as far as guarantees of these types cover it, its own and those of tenants above it;
-//   2. what tenants do not lend of guarantees is kept: of each type all but TenantNode::lend;
-//   3. what is left of the types goes by water level, with the weights and loans of tenants (entitlement.hpp).
+// In three steps, the first and the last for each set of types that some tenant's jobs request, the smaller sets first:
+// 1. each tenant gets what it requests, as far as guarantees of these types cover it, its own and those of tenants
+// above it;
+// 2. the guarantees that tenants do not lend are kept: of each type all but TenantNode::lend;
+// 3. what is left of the types goes by water level, with the weights and loans of tenants (entitlement.hpp).
 //
-// Rules. The parts of a type add up to no more than there is; where guarantees are more than that, they shrink in
-// proportion. Nothing that is not kept is left of a type while a tenant has less of a set with it than it asks for.
-// Names decide nothing.
+// Rules. The parts of a type add up to no more than there is; where guarantees exceed that, they shrink in proportion.
+// Apart from what is kept, nothing of a type is left over while a tenant has less of a set with that type than it
+// requests. Names have no effect.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +22,21 @@ namespace tidepool::core {
 // By type, in one order of all types.
 using SlotsByType = std::vector<int>;
 
-// What jobs of one tenant that ask for the same types could use together.
+// What a tenant's jobs that request the same types could use together.
 struct TypeAsk {
-  std::size_t leaf = 0;    // its place among the nodes
+  std::size_t leaf = 0;    // its index among the nodes
   std::vector<int> types;  // ascending, at least one
   int wanted = 0;          // slots
 };
 
 struct TypedTree {
-  const std::vector<TenantNode>& nodes;        // of which parent, weight, lend and loan are read
+  const std::vector<TenantNode>& nodes;        // their parent, weight, lend and loan are read
   const std::vector<SlotsByType>& guarantees;  // by node
-  const std::vector<SlotsByType>& held;        // by leaf, for good: they are of its guarantee and none of `slots`
+  const std::vector<SlotsByType>&
+      held;  // by leaf, permanently: these slots are part of its guarantee and not part of `slots`
 };
 
-// By node; of inner ones as the sum of those below them. `slots`: what can be divided.
+// By node; for inner nodes the sum of the nodes below. `slots`: slots that can be divided.
 [[nodiscard]] std::vector<SlotsByType> divide_types(const TypedTree& tree, const SlotsByType& slots,
                                                     const std::vector<TypeAsk>& asks);
 

@@ -1,5 +1,5 @@
-// What guarantees of types of slots cover beside what jobs that ask for particular nodes hold: looked up once for a
-// state, so that asking about a job costs the tenants on its path.
+// What guarantees of slot types still cover, given what jobs that request particular nodes hold: computed once for a
+// state, so that a query about a job costs the tenants on its path.
 #pragma once
 
 #include <map>
@@ -13,31 +13,31 @@ namespace tidepool::core {
 
 class TypeGuarantees {
  public:
-  // Slots by a tenant and those below it, and type.
+  // Slots held by a tenant and those below it, per type.
   using Held = std::map<std::pair<std::string_view, std::string_view>, int>;
 
-  // The state outlives it and stays as it is.
+  // The state outlives it and does not change.
   explicit TypeGuarantees(const ClusterState& state);
 
-  // It asks for particular nodes: by what they are, or because its price cap keeps it from others.
+  // The job requests particular nodes: by their properties, or because its price cap excludes others.
   [[nodiscard]] bool asks(const Job& job) const;
-  // Of a type on which the job may run, so many slots more are guaranteed to its tenant, or to one above it, than jobs
-  // of that tenant that ask for particular nodes hold of it.
+  // For some type on which the job may run, its tenant, or one above it, is guaranteed at least `slots` more slots than
+  // that tenant's jobs that request particular nodes hold of the type.
   [[nodiscard]] bool cover(const Job& job, int slots) const;
-  // The job waits, asks for particular nodes, and they cover its smallest size.
+  // The job waits, requests particular nodes, and guarantees cover its smallest size.
   [[nodiscard]] bool are_claimed_by(const Job& job) const;
-  // The slots of a worker that leaves are no longer held.
+  // Counts the slots of a leaving worker as no longer held.
   void add_to(Held& gone, const Worker& worker) const;
-  // Without the slots of this job, which asks for particular nodes, and without `gone`, its tenant and each above it
-  // hold as much of every type as they are guaranteed. Then its slots are gone, too.
+  // Without the slots of this job, which requests particular nodes, and without `gone`, its tenant and each tenant
+  // above it hold as much of every type as they are guaranteed. If so, its slots are added to `gone`.
   [[nodiscard]] bool spare(const Job& job, Held& gone) const;
 
  private:
   const ClusterState& state_;
   [[nodiscard]] int held(std::string_view tenant, std::string_view type) const;
 
-  IdSet<JobId> bound_by_cap_;  // looked up only where some tenant is guaranteed slots of a type
-  Held held_;                  // empty where no tenant is guaranteed slots of a type
+  IdSet<JobId> bound_by_cap_;  // computed only if some tenant is guaranteed slots of a type
+  Held held_;                  // empty if no tenant is guaranteed slots of a type
 };
 
 }  // namespace tidepool::core

@@ -1,9 +1,9 @@
-// Which running jobs may give way for a claim, and which of them first, while the pool's limit lets through only some
-// of the preemptions that a plan needs (churn.pool).
+// Which running jobs may be preempted for a claim, and in which order, while the pool's limit permits only some of the
+// preemptions that a plan needs (churn.pool).
 //
-// Safe rule. What of a plan is let through moves no slot to a tenant that has what the plan gives it from one that has
-// no more than that, and leaves none below its guarantee, or below what the plan gives it if that is less, unless a
-// guarantee covers the claim. It holds for all jobs of an answer together.
+// Safe rule. The permitted part of a plan moves no slot from a tenant that has no more than the plan gives it to a
+// tenant that already has what the plan gives it, and leaves no tenant below its guarantee, or below what the plan
+// gives it if that is less, unless a guarantee covers the claim. This applies to all jobs of an answer together.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,19 @@
 
 namespace tidepool::core {
 
-// By a tenant and those below it.
+// Slots of a tenant and those below it.
 using SlotsByTenant = std::map<std::string, std::int64_t, std::less<>>;
 
 class VictimOrder {
  public:
-  // `planned`: what the plan gives each tenant. All outlive it.
+  // `planned`: what the plan gives each tenant. All arguments outlive it.
   VictimOrder(const TenantsByName& tree, const SlotsByTenant& planned, PreemptionLimits& limits)
       : tree_(tree), planned_(planned), limits_(limits) {}
   VictimOrder(const TenantTree&, const SlotsByTenant&, PreemptionLimits&) = delete;  // an index of it would not last
 
-  // Indices of those that may give way: of tenants that have more than the plan gives them, then of the claimant's own,
-  // or the latter first where the claimant's has what the plan gives it; then others. Else as they are given.
+  // Indices of jobs that may be preempted: first jobs of tenants that have more than the plan gives them, then jobs of
+  // the claimant's own tenant (in reverse if the claimant's tenant has what the plan gives it); then others. Otherwise
+  // in the given order.
   [[nodiscard]] std::vector<std::size_t> of(const std::vector<const Job*>& victims, const SlotsFor& claim);
 
  private:
@@ -40,7 +41,7 @@ class VictimOrder {
   const TenantsByName& tree_;
   const SlotsByTenant& planned_;
   PreemptionLimits& limits_;
-  SlotsByTenant taken_;  // by those of the answer so far that are not the claimant's
+  SlotsByTenant taken_;  // by jobs of the answer so far that are not of the claimant's tenant
 };
 
 }  // namespace tidepool::core

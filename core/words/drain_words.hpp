@@ -1,4 +1,4 @@
-// What is said of jobs that leave a node which is being drained. Part of sentence.cpp.
+// Sentences about jobs that leave a node that is being drained. Part of sentence.cpp.
 #pragma once
 
 #include <string>

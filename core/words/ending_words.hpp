@@ -1,4 +1,4 @@
-// What is said of jobs that have ended, or whose training has. Part of sentence.cpp.
+// Sentences about jobs that have ended, or whose training has. Part of sentence.cpp.
 #pragma once
 
 #include <string>

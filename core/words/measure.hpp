@@ -1,12 +1,12 @@
-// By what a policy judges, with its numbers and its unit, as clauses of a sentence. A policy that judges by something
-// new adds a Measure and a row here, and every surface tells it.
+// The measure by which a policy judges, with its numbers and its unit, as clauses of a sentence. A policy with a new
+// measure adds a Measure and a row here, and every surface shows it.
 //
-// A measure is of one of two kinds:
-//   of turns   jobs stand in line. Numbers: own = what the job's place goes by; rival = the next job on the other side
-//              of the line between those that are served and those that wait, 0 = there is none; bar = the rival's own.
-//   of merit   sizes are weighed. Numbers: merit = what each slot of a change, or of the next size, brings; rival = the
-//              job that it is held against, 0 = none; asked = of a size that is not taken, the least that a slot brings
-//              any other job, to the rival, or a bar of the policy's; of a change, the most that one would bring it.
+// There are two kinds of measures:
+// turns   jobs wait in line. Numbers: own = the value that determines the job's place; rival = the next job on the
+// other side of the line between served and waiting jobs, 0 = none; bar = the rival's own value.
+// merit   sizes are compared. Numbers: merit = the gain per slot of a change, or of the next size; rival = the job it
+// is compared with, 0 = none; asked = for a size that is not taken, the least gain per slot of any other job,
+// the rival's gain, or a threshold of the policy; for a change, the most that a slot would gain for the rival.
 #pragma once
 
 #include <optional>
@@ -39,30 +39,30 @@ inline constexpr Measure kFitness = Measure::kFitness;  // Pollux's; and goodput
 // starts_s.
 inline constexpr Measure kPromise = Measure::kPromise;
 
-// What the job does of which a clause tells.
+// The activity of the job that a clause describes.
 enum class Step { kWaits, kHolds, kStarts, kGrows, kShrinks };
 struct Setting {
   Step step = Step::kWaits;
   int size = 0;
-  int next = 0;   // the size that is weighed, if it waits or holds
+  int next = 0;   // the size that is considered, if the job waits or holds
   int free = 0;   // slots
-  int ahead = 0;  // jobs that take their turns before it
+  int ahead = 0;  // jobs that have their turns before it
 };
 
-// What stands behind "waits", "keeps 2 workers", "growing 2 -> 4" or "started with 2 workers", with the mark before it;
-// empty if the policy judges by no measure known here.
+// The continuation of "waits", "keeps 2 workers", "growing 2 -> 4" or "started with 2 workers", with the punctuation
+// mark before it; empty if the policy's measure is not known here.
 [[nodiscard]] std::string clause(const reason::Judgement& by, const Setting& setting);
-// By a measure known here; kOwn = by none.
+// A measure known here; kOwn = none.
 [[nodiscard]] Measure measure_of(const reason::Judgement& by);
 
-// "0.3 of speed-up", "an end 12 min sooner": two merits in words, held against each other.
+// "0.3 of speed-up", "an end 12 min sooner": two merits in words, for a comparison.
 [[nodiscard]] Compared amounts(Measure measure, double left, double right);
 
-// Of turns: how far `own` is ahead of `bar`, in the unit of scores; 0 if one of the two is not known. None where the
-// measure tells places only.
+// For turns: how far `own` is ahead of `bar`, in the unit of scores; 0 if one of the two is unknown. None if the
+// measure has only places.
 [[nodiscard]] std::optional<double> lead(Measure measure, double own, double bar);
 
-// "slot-hours of service": what a score by this measure is in; empty if that is not known here.
+// "slot-hours of service": the unit of a score by this measure; empty if it is not known here.
 [[nodiscard]] std::string unit(Measure measure);
 
 }  // namespace tidepool::core::measure

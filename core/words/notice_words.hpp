@@ -1,4 +1,4 @@
-// What a worker that is told to leave has answered, and by when it has to be gone.
+// The answer of a worker that was asked to leave, and its deadline.
 #pragma once
 
 #include <string>

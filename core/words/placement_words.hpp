@@ -1,4 +1,4 @@
-// What is said of jobs that ask for particular nodes, or whose workers have rules together. Part of sentence.cpp.
+// Sentences about jobs that request particular nodes, or with rules for their workers together. Part of sentence.cpp.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace tidepool::core::reason {
 [[nodiscard]] std::string text_of(const DomainsTooSmall& why);
 [[nodiscard]] std::string text_of(const WaitingForDomains& why);
 [[nodiscard]] std::string text_of(const NoRoomByRules& why);
-// "in rack r1", "on node gpu-3", as domain_text() (state/node_labels.hpp) calls it.
+// "in rack r1", "on node gpu-3", as named by domain_text() (state/node_labels.hpp).
 [[nodiscard]] std::string in_domain(const std::string& domain);
 
 }  // namespace tidepool::core::reason

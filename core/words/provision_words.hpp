@@ -1,4 +1,4 @@
-// What is said of nodes that are created, emptied and given back. Part of sentence.cpp.
+// Sentences about nodes that are created, emptied and released. Part of sentence.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Reasons and intents as sentences. One place renders them, so every surface says the same.
+// Reasons and intents as sentences. All surfaces use these, so they show the same text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is said of a slow worker. Part of sentence.cpp.
+// Sentences about a slow worker. Part of sentence.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Why a start did not go on from a saved state, and what to do.
+// Why a start did not continue from a saved state, and what to do.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is said of single workers: lost, ended, preempted or moved. Part of sentence.cpp.
+// Sentences about single workers: lost, ended, preempted or moved. Part of sentence.cpp.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // What agents report about nodes and the processes on them.
 //
-// Rule: a worker holds its slots until an agent has proved it gone: by its exit, or by coming back without it. A node
-// that is lost proves nothing.
+// Rule: a worker holds its slots until an agent has proved that the worker ended: by reporting its exit, or by
+// reconnecting without it. A lost node proves nothing.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,7 +10,7 @@
 
 namespace tidepool::core {
 
-// A message about a worker that has never existed contradicts the state; one about a worker that is gone is merely
+// A message about a worker that never existed contradicts the state; a message about a worker that has ended is merely
 // late.
 [[nodiscard]] Status check_worker(const ClusterState& state, WorkerId id);
 

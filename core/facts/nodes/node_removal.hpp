@@ -1,7 +1,7 @@
-// Nodes that do not come back leave the state.
+// Nodes that will not return leave the state.
 //
-// Rule: that it does not come back is the proof of death of what it ran. Only one goes that is lost, that no pool
-// counts on, and from whose saved states no job that runs nowhere would go on.
+// Rule: the certainty that the node will not return is the proof of death of its workers. A node is removed only if it
+// is lost, no pool expects it back, and no job without workers would continue from a saved state on it.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace tidepool::core {
 
-// Nodes that pools have given back, or that their providers have taken, and that may be removed now: nothing refers to
-// them. Ascending.
+// Nodes that pools have released, or that their providers have reclaimed, and that may be removed now: nothing refers
+// to them. Ascending.
 [[nodiscard]] std::vector<NodeId> removable_of_pools(const ClusterState& state);
 
-// An agent of its name joins as a new node from then on.
+// From then on an agent with its name joins as a new node.
 [[nodiscard]] Status apply(StateChange& change, const NodeRemoved& fact);
 
 }  // namespace tidepool::core

@@ -1,8 +1,8 @@
-// Quarantined slots: their worker's program has ended, and nothing has proved yet that no process and no memory of it
-// is left there.
+// Quarantined slots: their worker's program has ended, but nothing has proved yet that none of its processes or memory
+// remain there.
 //
-// Rule: they have an owner until the agent's WorkerExited, so no job gets them, and its job goes on without that
-// worker. Only an operator may release them before.
+// Rule: quarantined slots keep their owner until the agent's WorkerExited, so no job gets them, and the owner's job
+// continues without that worker. Only an operator may release them earlier.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,5 +1,5 @@
-// What is kept of a job while it holds no workers, and what a later start finds of it. A parked state and a checkpoint
-// are the same to a start: the newest one is taken, and steps beyond it count as not done.
+// What is saved of a job while it holds no workers, and what a later start uses of it. A start treats a parked state
+// and a checkpoint alike: it takes the newest one, and steps beyond it count as not done.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,11 +10,11 @@ namespace tidepool::core {
 
 [[nodiscard]] Status apply(StateChange& change, const StateParked& fact);
 [[nodiscard]] Status apply(StateChange& change, const CheckpointTaken& fact);
-// The first, second, fourth, eighth, ... since a checkpoint was taken is told as an event.
+// The first, second, fourth, eighth, ... failure since the last checkpoint is reported as an event.
 [[nodiscard]] Status apply(StateChange& change, const CheckpointFailed& fact);
 [[nodiscard]] Status apply(StateChange& change, const StateRestored& fact);
 
-// Sets the job's progress to `step` committed steps, whatever it was, and emits job.restored.
+// Sets the job's progress to `step` committed steps, whatever it was before, and emits job.restored.
 struct Restart {
   std::int64_t step = 0;
   std::int64_t bytes = 0;

@@ -1,5 +1,5 @@
-// What becomes of the programs of a job in ResizeMode::kRestart. A generation is one set of processes: it steps from
-// when its last program runs, has failed when one program ends badly, and is done when all have ended well.
+// The programs of a job in ResizeMode::kRestart. A generation is one set of processes: it steps once its last program
+// runs, has failed when one program fails, and is done when all have ended without an error.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,4 +1,4 @@
-// What a report of steps says about its workers' pace: the detector's findings, and how long the others have waited.
+// What a report of steps shows about its workers' pace: the detector's findings, and how long the other workers waited.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,32 @@
 
 namespace tidepool::core {
 
-// A step of a job, as one of its workers had it.
+// A step of a job, as experienced by one of its workers.
 struct RankStep {
   const std::vector<std::int64_t>& compute_us;  // microseconds, by rank
-  std::size_t rank = 0;                         // the worker's
+  std::size_t rank = 0;                         // the worker's rank
   int slots_per_worker = 1;
 
   [[nodiscard]] double own_us() const { return static_cast<double>(compute_us[rank]); }
 };
 
-// Brings the worker's track up to date by one step and what the detector has found of it.
+// Updates the worker's track by one step and the detector's finding for it.
 //
-// While a worker is slow, each step adds to its track what the others have waited for it: the sum over the other
-// ranks of how much longer it computed than they, times the slots of a worker. The steps that it was found by count
-// as if each had been like the last of them, which counts at most twice its usual time. With the finding the account
-// is closed.
+// While a worker is slow, each step adds to its track the time that the others waited for it: the sum over the other
+// ranks of how much longer it computed than they did, times the slots of a worker. The steps on which the finding is
+// based count as if each had been like the last of them, which counts at most twice its usual time. When the worker is
+// no longer slow, the account is closed.
 void take_in(StragglerTrack& track, const StragglerFinding& found, const RankStep& step);
 
-// Judges the newest `counted` steps of the report, one by one, and brings the tracks of the job's members up to date.
-// Requires: the report's steps went by the shares that the job uses.
+// Judges the newest `counted` steps of the report, one by one, and updates the tracks of the job's members. Requires:
+// the report's steps used the shares that the job uses.
 //
-// The account of a rebalanced worker stays open: what the others wait for it, and the samples that they have taken over
-// from it at what a sample takes them.
+// The account of a rebalanced worker stays open: it adds up the others' waiting for it, and the time that they spend on
+// the samples that they took over from it.
 void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
                    const StragglerDetector& detector);
 
-// What another detector has remembered of workers counts as nothing.
+// What another detector remembered of workers is ignored.
 [[nodiscard]] Status apply(StateChange& change, const DetectorConfigured& fact, const StragglerDetectors& detectors);
 
 }  // namespace tidepool::core

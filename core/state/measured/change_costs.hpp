@@ -1,4 +1,4 @@
-// How long a job stands still when it changes: what has been measured on it, or before that a stated guess.
+// How long a job pauses when it changes: as measured on the job, or before any measurement a stated guess.
 #pragma once
 
 #include <vector>
@@ -7,36 +7,37 @@
 
 namespace tidepool::core {
 
-// Of changes to so many workers, or with kAnySize in the mean of all sizes (type_records.hpp).
-// From the start of a worker until it is ready.
+// Expected costs of changes to `workers` workers, or with kAnySize the mean over all sizes (type_records.hpp).
+// Time from the start of a worker until it is ready.
 [[nodiscard]] Duration boot_time(const Job& job, int workers);
-// By a live change of one kind; not measured yet, as long as by those of another kind, or as the first switch of its
-// start took, which does the same (its workers find each other and take their first step), and at least for a second,
-// which is longer than most, so that noise does not cause the first change.
+// The stall of a live change of one kind. If that kind was not measured yet: the stall of another kind, or of the first
+// switch of the job's start, which does the same work (its workers connect and take their first step), and at least one
+// second, which is longer than most, so that noise does not cause the first change.
 [[nodiscard]] Duration change_stall(const Job& job, TransitionCost TypeRecords::* kind, int workers);
-// Likewise, of a job whose programs are started anew (ResizeMode::kRestart).
+// Like change_stall(), for a job whose programs are restarted (ResizeMode::kRestart).
 [[nodiscard]] Duration restart_stall(const Job& job, int workers);
-// Of each class of sizes at which some change or boot was measured, the smallest size, ascending.
+// The smallest size of each class of sizes for which a change or boot was measured, ascending.
 [[nodiscard]] std::vector<int> sizes_of_costs(const Job& job);
 
-// What giving up all slots would make the job do again: nothing of a job that saves its state when it is told to leave;
-// else what it has done since its newest saved state, at most an hour, so that none is kept for ever by what it does
-// not save. Such a job has lost steps to a preemption and not saved its state at a later one, takes checkpoints that
-// fail, or is started anew at each change and names no checkpoints (ResizeMode::kRestart).
+// The work that a job would have to repeat after releasing all slots. None for a job that saves its state when it is
+// asked to leave. For any other job: the work since its newest saved state, at most an hour, so that no job keeps its
+// slots forever because of what it does not save. A job counts as not saving if it lost steps to a preemption and did
+// not save its state at a later one, if its checkpoints fail, or if it is restarted at each change and names no
+// checkpoints (ResizeMode::kRestart).
 [[nodiscard]] Duration work_at_risk(const Job& job);
-// It is more than what every job may lose alike, so that one that saves more often than that is not preempted in the
-// place of one that does not.
+// work_at_risk() exceeds the loss that is accepted for every job. Jobs that save often enough to stay below it are not
+// preempted in place of a job that does not.
 [[nodiscard]] bool loses_work(const Job& job);
 
-// What giving up all slots costs until the job steps again with so many workers and where it was: keeping its state, a
-// start, and the work at risk.
+// The cost of releasing all slots until the job steps again with `workers` workers and at its old progress: saving its
+// state, a start, and the work at risk.
 [[nodiscard]] Duration resume_cost(const Job& job, int workers);
-// Likewise, with as many as it has.
+// The same, with its present number of workers.
 [[nodiscard]] inline Duration resume_cost(const Job& job) {
   return resume_cost(job, job.size());
 }
 
-// Slot-seconds that replacing a worker takes from the job when it has so many.
+// Slot-seconds that replacing one worker costs the job at this size.
 [[nodiscard]] double cost_of_replacing(const Job& job, int size);
 
 }  // namespace tidepool::core

@@ -1,9 +1,9 @@
-// What a worker's slowness goes with: the process, its node, or the data that its place in the job is fed.
-// Safe rule: evidence that says nothing gives kUnknown; it is never taken for a fault of the worker.
+// What a worker's slowness is associated with: the process, its node, or the data of its place in the job. Safe rule:
+// evidence that is not conclusive gives kUnknown; it is never taken for a fault of the worker.
 //
-// In production most slowness is no machine's fault (Lin et al., OSDI 2025: worker faults explain most of it in 1.7 %
-// of the straggling jobs), so it is tested before anything is replaced, and above all after it: a joining worker that
-// took a straggler's place and is slow from its beginning shows that the worker was not the cause.
+// In production most slowness is not the fault of a machine (Lin et al., OSDI 2025: worker faults explain most of it in
+// 1.7 % of the straggling jobs), so the cause is tested before anything is replaced, and especially afterwards: if a
+// joining worker that replaced a straggler is slow from its beginning, the old worker was not the cause.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ struct Diagnosis {
   Follows follows = Follows::kUnknown;
   int node_peers = 0;     // other workers on its node, of any job, whose pace is known
   int node_slow = 0;      // of those: stragglers
-  double node_speed = 0;  // of its node by its own probe, as a share of what may be expected; 0 = not measured
+  double node_speed = 0;  // speed of its node by its own probe, as a share of the expected speed; 0 = not measured
 };
 
 // Steps after which a worker's pace is known, and within which a joining worker counts as slow from its beginning.

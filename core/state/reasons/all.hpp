@@ -1,6 +1,6 @@
-// The closed list of reasons. Whatever is made for each of them follows from it: the variant that is read
-// (core/state/reason_read.hpp), how a reason is made from any of them (core/state/reason.cpp), and what codecs and the
-// API know. A struct that it lacks is refused by the compiler where a reason is made of it.
+// The closed list of reasons. Everything that exists per reason is derived from it: the variant that is read
+// (core/state/reason_read.hpp), the construction of a reason from a struct (core/state/reason.cpp), and what codecs and
+// the API know. The compiler refuses to make a reason from a struct that is not in the list.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct ReasonList {
   }
 };
 
-// In the order of the API's list. The first one is what a job has of which nothing has been said.
+// In the order of the API's list. The first is the reason of a job for which no reason was given yet.
 using AllReasons = ReasonList<
     reason::Measuring,
     // why a job waits, and what a policy file says

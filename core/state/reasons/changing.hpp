@@ -17,7 +17,7 @@ struct Started : OfSize {
 struct Resumed : OfSize {
   static constexpr Traits kTraits{"Resumed", ReasonCategory::kStarting};
 };
-// Without the state that lies on a node without room.
+// Without the state that is on a node without room.
 struct ResumedElsewhere : OfSize {
   NodeId node = {};
   std::int64_t step = 0;
@@ -29,7 +29,7 @@ struct ResumedElsewhere : OfSize {
   }
 };
 
-// With its state, which is transferred from the node where it lies to one of those where it starts.
+// With its state, which is brought from its node to one of the nodes where the job starts.
 struct ResumedByTransfer : OfSize {
   NodeId node = {};
   NodeId to_node = {};
@@ -53,7 +53,7 @@ struct ByUtility : Change {
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("by", self.by); }
 };
 struct ByPrice : Change {
-  Market market = {};  // what each slot added or given up is worth to it
+  Market market = {};  // what each slot added or released is worth to it
   bool operator==(const ByPrice&) const = default;
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("market", self.market); }
 };
@@ -104,7 +104,7 @@ struct MeritShrink : ByJudgement, Claimants {
   bool operator==(const MeritShrink&) const = default;
   static constexpr void fields(auto& self, auto&& at) { ByJudgement::fields(self, at), Claimants::fields(self, at); }
 };
-// The budget of its tenant, or of one above it, leaves it its smallest size.
+// The budget of its tenant, or of a tenant above it, leaves it its smallest size.
 struct BudgetShrunk : Change, OfBudget {
   static constexpr Traits kTraits{"BudgetShrunk", ReasonCategory::kShrinking};
   bool operator==(const BudgetShrunk&) const = default;
@@ -113,7 +113,7 @@ struct BudgetShrunk : Change, OfBudget {
 struct ResizedByUser : Change {
   static constexpr Traits kTraits{"ResizedByUser", ReasonCategory::kResizing};
 };
-// To the size that the policy holds, after a loss or a cleared wish.
+// To the size that the policy set, after a loss or after a pin was cleared.
 struct BackToSize : Change, Claimants {
   static constexpr Traits kTraits{"BackToSize", ReasonCategory::kResizing};
   bool operator==(const BackToSize&) const = default;

@@ -1,16 +1,16 @@
-// Why a job changes, or waits, because a node is being drained; and waits because one is unsteady.
+// Why a job changes, or waits, because a node is being drained; and why it waits because a node is unsteady.
 #pragma once
 
 #include "core/state/reasons/worker.hpp"
 
 namespace tidepool::core::reason {
 
-// The shape of what is done about a node that must be empty in `left`.
+// The shape of actions about a node that must be empty in `left`.
 struct OfDrain {
   NodeId node;
   Duration left;
-  bool reclaimed = false;          // its provider takes the machine back
-  std::optional<int> window = {};  // the maintenance window for which alone it is drained
+  bool reclaimed = false;          // its provider reclaims the machine
+  std::optional<int> window = {};  // the maintenance window that is the only cause of the drain
   bool operator==(const OfDrain&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("node", self.node, kIdentity), at("seconds_left", self.left), at("reclaimed", self.reclaimed);
@@ -18,7 +18,7 @@ struct OfDrain {
   }
 };
 
-// A worker of it is started on another node and takes the place of the one there.
+// One of its workers is started on another node and takes the place of the worker on this node.
 struct DrainMove : OfDrain {
   WorkerId worker = {};
   NodeId target = {};
@@ -28,32 +28,32 @@ struct DrainMove : OfDrain {
     at("worker", self.worker, kIdentity), OfDrain::fields(self, at), at("to_node", self.target);
   }
 };
-// Other nodes have no room for all of its workers there, and it may be smaller.
+// Other nodes have no room for all of its workers on this node, and it may be smaller.
 struct DrainShrink : Change {
   OfDrain drain = {};
   static constexpr Traits kTraits{"DrainShrink", ReasonCategory::kShrinking};
   bool operator==(const DrainShrink&) const = default;
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), OfDrain::fields(self.drain, at); }
 };
-// Its only worker is there, so a second one takes over its state before it leaves.
+// Its only worker is on this node, so a second worker takes over its state before the first leaves.
 struct DrainGrow : Change {
   OfDrain drain = {};
   static constexpr Traits kTraits{"DrainGrow", ReasonCategory::kGrowing};
   bool operator==(const DrainGrow&) const = default;
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), OfDrain::fields(self.drain, at); }
 };
-// It saves its state and gives up all slots: it can neither move nor be small enough.
+// It saves its state and releases all slots: it can neither move nor shrink enough.
 struct DrainSuspend : OfDrain {
   static constexpr Traits kTraits{"DrainSuspend", ReasonCategory::kWorker};
 };
-// It waits for room elsewhere, for so many slots, and saves its state in time if none comes free.
+// It waits for room elsewhere for its slots, and saves its state in time if no room becomes free.
 struct DrainHold : OfDrain {
   int wanted = 0;
   static constexpr Traits kTraits{"DrainHold", ReasonCategory::kHolding};
   bool operator==(const DrainHold&) const = default;
   static constexpr void fields(auto& self, auto&& at) { OfDrain::fields(self, at), at("wanted", self.wanted); }
 };
-// It was still starting there, or still there at the end.
+// It was still starting on this node, or still there at the deadline.
 struct DrainStop : OfDrain {
   WorkerId worker = {};
   static constexpr Traits kTraits{"DrainStop", ReasonCategory::kWorker};
@@ -65,10 +65,10 @@ struct DrainStop : OfDrain {
 // It waits: the nodes that are not being drained are too small for it.
 struct NodesDrain {
   int needed = 0;
-  int cluster = 0;   // slots that it may be on, without those that are being drained
-  NodeId node = {};  // the first of the nodes that are
+  int cluster = 0;   // slots that it may use, without those that are being drained
+  NodeId node = {};  // the first of the drained nodes
   bool reclaimed = false;
-  std::optional<int> window = {};  // as above
+  std::optional<int> window = {};  // as in OfDrain
   static constexpr Traits kTraits{"NodesDrain", ReasonCategory::kWaiting};
   bool operator==(const NodesDrain&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -77,11 +77,11 @@ struct NodesDrain {
   }
 };
 
-// It waits: without the nodes that have failed again and again, and get no workers for a while, the pool is too small.
+// It waits: without the nodes that failed repeatedly, and get no workers for a while, the pool is too small.
 struct NodesUnsteady {
   int needed = 0;
-  int cluster = 0;   // slots that it may be on, without those nodes and those that are being drained
-  NodeId node = {};  // the first of them
+  int cluster = 0;   // slots that it may use, without those nodes and those that are being drained
+  NodeId node = {};  // the first of those nodes
   static constexpr Traits kTraits{"NodesUnsteady", ReasonCategory::kWaiting};
   bool operator==(const NodesUnsteady&) const = default;
   static constexpr void fields(auto& self, auto&& at) {

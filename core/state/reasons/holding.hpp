@@ -7,7 +7,7 @@ namespace tidepool::core::reason {
 
 // Not enough steps at this size yet.
 struct Measuring {
-  std::optional<std::int64_t> steps = {};  // none = nothing has been said of the job so far
+  std::optional<std::int64_t> steps = {};  // none = no reason was given for the job so far
   std::optional<std::int64_t> of = {};
   static constexpr Traits kTraits{"Measuring", ReasonCategory::kHolding};
   bool operator==(const Measuring&) const = default;
@@ -20,16 +20,16 @@ struct Cooldown : Left {
 struct MinRuntime : Left {
   static constexpr Traits kTraits{"MinRuntime", ReasonCategory::kHolding};
 };
-// It ends sooner than it could be started again.
+// It ends sooner than it could be restarted.
 struct EndsSoon : Left {
   static constexpr Traits kTraits{"EndsSoon", ReasonCategory::kHolding};
 };
-// Other jobs come first, and it, or the pool's jobs together, have been preempted as often as is allowed (churn).
+// Other jobs come first, and the job, or the pool's jobs together, were preempted as often as is allowed (churn).
 struct PreemptedOften {
   bool pool = false;
   int limit = 0;  // preemptions within the window
   Duration window;
-  std::int64_t again_unix = 0;  // seconds since 1970; it may be preempted again then
+  std::int64_t again_unix = 0;  // seconds since 1970; from then on it may be preempted again
   static constexpr Traits kTraits{"PreemptedOften", ReasonCategory::kHolding};
   bool operator==(const PreemptedOften&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -48,9 +48,9 @@ struct AskedToLeave {
     at("for_job", self.for_job, kIdentity), at("until_unix", self.until_unix, kIdentity);
   }
 };
-// It has, and that holds still.
+// Its program has refused, and the refusal is still in force.
 struct RefusesToLeave {
-  std::int64_t again_unix = 0;  // seconds since 1970; it may be asked again then
+  std::int64_t again_unix = 0;  // seconds since 1970; from then on it may be asked again
   static constexpr Traits kTraits{"RefusesToLeave", ReasonCategory::kHolding};
   bool operator==(const RefusesToLeave&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("again_unix", self.again_unix, kIdentity); }
@@ -71,29 +71,29 @@ struct AtMax : OfSize {
 struct AtMin : OfSize {
   static constexpr Traits kTraits{"AtMin", ReasonCategory::kHolding};
 };
-// Its tenant may have no more slots than its jobs hold. Told in place of AtMax where the share is what binds.
+// Its tenant may have no more slots than its jobs hold. Used in place of AtMax if the share is the binding limit.
 struct ShareHold {
   int size = 0;
-  int share = 0;          // slots that the tenant may have
+  int share = 0;          // the tenant's slot limit
   std::string word = {};  // the tenant
-  std::string type = {};  // of slots, of which it may have so many; empty = of all together
+  std::string type = {};  // slot type to which the limit applies; empty = all types together
   static constexpr Traits kTraits{"ShareHold", ReasonCategory::kHolding};
   bool operator==(const ShareHold&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("size", self.size, kIdentity | kSize), at("share", self.share);
   }
 };
-// Its policy gives it nothing, and no other job takes its slots: none needs them, or one that does may not yet,
-// or it ends soon.
+// Its policy gives it no slots, but no other job takes the slots it has: none needs them, or one that does may not take
+// them yet, or the job ends soon.
 struct Unclaimed : OfSize {
   static constexpr Traits kTraits{"Unclaimed", ReasonCategory::kHolding};
 };
-// Its program reports no steps, so there is nothing to judge sizes by.
+// Its program reports no steps, so sizes cannot be judged.
 struct NoMeasurements : OfSize {
   static constexpr Traits kTraits{"NoMeasurements", ReasonCategory::kHolding};
 };
 
-// The shape of a size with the next one.
+// The shape of a size compared with the next one.
 struct WithNext {
   int size = 0;
   int next = 0;
@@ -103,7 +103,7 @@ struct WithNext {
   }
 };
 
-// The next size is not worth it.
+// The next size is not worth the additional workers.
 struct EfficiencySettled : WithNext {
   Efficiency by = {};
   static constexpr Traits kTraits{"EfficiencySettled", ReasonCategory::kHolding};
@@ -121,11 +121,11 @@ struct NoSlotsToGrow {
   int wanted = 0;
   int free = 0;
   bool queue = false;                 // jobs in the queue come first
-  std::optional<int> all = {};        // slots that it may have, held or free, if these are too few
-  std::optional<int> of_others = {};  // slots free that are of a type that it does not take
-  std::optional<JobId> first = {};    // the job that comes first in the queue; none = not told
-  std::optional<JobId> for_job = {};  // it gave up slots for this one, which has still to have them
-  std::string word = {};              // the types that it takes; empty = any, or not told
+  std::optional<int> all = {};        // slots that it may use, held or free, if these are too few
+  std::optional<int> of_others = {};  // free slots of types that it does not accept
+  std::optional<JobId> first = {};    // the first job in the queue; none = not recorded
+  std::optional<JobId> for_job = {};  // it released slots for this job, which has not had them yet
+  std::string word = {};              // the types that it accepts; empty = any, or not recorded
   static constexpr Traits kTraits{"NoSlotsToGrow", ReasonCategory::kHolding, Blocks::kForLackOfSlots};
   bool operator==(const NoSlotsToGrow&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -135,9 +135,9 @@ struct NoSlotsToGrow {
 };
 
 struct PriceCap {
-  Money cap;                      // an hour
-  Money price;                    // of the next size
-  std::optional<int> slots = {};  // it holds none: so many of the cheapest that suit it cost that
+  Money cap;                      // per hour
+  Money price;                    // of the next size, per hour
+  std::optional<int> slots = {};  // the job holds no slots: this many of the cheapest suitable slots cost that
   static constexpr Traits kTraits{"PriceCap", ReasonCategory::kHolding};
   bool operator==(const PriceCap&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -145,7 +145,7 @@ struct PriceCap {
   }
 };
 
-// Fewer than one sample a worker.
+// Fewer than one sample per worker.
 struct BatchTooSmall {
   int size = 0;
   std::int64_t global = 0;
@@ -156,7 +156,7 @@ struct BatchTooSmall {
   }
 };
 
-// The change costs more time than it would bring. Estimates, which may be beyond any Duration.
+// The change costs more time than it would gain. Estimates, which may exceed any Duration.
 struct TransitionTooDear : Change {
   double gain_s = 0;
   double stall_s = 0;
@@ -174,7 +174,7 @@ struct PriceHold : WithNext {  // next: 0 = its size may not change yet
   static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("market", self.market); }
 };
 
-// What the next size brings by its policy's measure is not enough, or too few slots are free.
+// The gain of the next size by its policy's measure is not enough, or too few slots are free.
 struct MeritHold {
   int size = 0;
   std::optional<int> next = {};
@@ -187,7 +187,7 @@ struct MeritHold {
   }
 };
 
-// It is to have more, and no nodes have so many slots together.
+// It should have more slots, and no nodes have that many together.
 struct NoRoomTogether : WithNext {
   std::optional<Market> market = {};
   static constexpr Traits kTraits{"NoRoomTogether", ReasonCategory::kHolding};
@@ -195,12 +195,12 @@ struct NoRoomTogether : WithNext {
   static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("market", self.market); }
 };
 
-// It is to have more, and no slots suit the rules that its workers have together.
+// It should have more slots, and no slots meet the rules for its workers together.
 struct NoRoomByRules : WithNext {
   bool apart = false;             // each worker in a domain of its own, not all in one
   bool exclusive = false;         // on nodes without other jobs
-  std::optional<int> group = {};  // workers of a group, each of which has to be in one domain
-  std::string word = {};          // the label of the domains; empty = any nodes do
+  std::optional<int> group = {};  // workers of a group, each of which must be in one domain
+  std::string word = {};          // the label of the domains; empty = any nodes
   static constexpr Traits kTraits{"NoRoomByRules", ReasonCategory::kHolding};
   bool operator==(const NoRoomByRules&) const = default;
   static constexpr void fields(auto& self, auto&& at) {

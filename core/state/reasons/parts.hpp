@@ -1,6 +1,6 @@
-// What the structs of reasons are made of. A reason's struct says once: its name in the API, its category, whether a
-// lack of slots blocks the job (kTraits); and in fields() each number's name in the API, in the order in which numbers
-// are shown, and what it is used for. Everything else (codec, equality, news, sentences) visits these.
+// What the structs of reasons consist of. A reason's struct defines once: its name in the API, its category, whether a
+// lack of slots blocks the job (kTraits); and in fields() each number's name in the API, in display order, and its use.
+// Everything else (codec, equality, news, sentences) is derived by visiting these.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@
 
 namespace tidepool::core {
 
-// What kind of thing a reason tells.
+// The kind of a reason.
 enum class ReasonCategory {
   kWaiting,    // why a job holds nothing
-  kPolicy,     // what a policy file says, of a job that waits or runs
-  kHolding,    // why a size is held; as the reason of a change it would read wrong
+  kPolicy,     // the word of a policy file, for a job that waits or runs
+  kHolding,    // why a size is held; not suited as the reason of a change
   kStarting,   // why a job starts
   kGrowing,    // why it grows
   kShrinking,  // why it shrinks
-  kResizing,   // why it goes to another size, smaller or larger
-  kWorker,     // what becomes of one worker, or happened to it
+  kResizing,   // why it changes to another size, smaller or larger
+  kWorker,     // what is done with one worker, or happened to it
   kEnding,     // why a job ended
-  kNode,       // why a node comes or goes
+  kNode,       // why a node is created or removed
 };
 
 enum class Blocks { kNo, kForLackOfSlots };
 
-// By what a policy judges; core/words/measure.hpp has the words and the numbers of each.
+// The measure by which a policy judges; core/words/measure.hpp has the words and the numbers of each.
 enum class Measure {
-  kOwn,  // by one of its own, which says nothing to people
+  kOwn,  // a measure of the policy that has no words for people
   kArrival,
   kService,
   kTimeLeft,
@@ -54,7 +54,7 @@ enum class Measure {
   kPromise,
 };
 
-// A number that a policy file tells, under a name of its own.
+// A number from a policy file, under a name of its own.
 struct ReasonNumber {
   std::string name;
   double value = 0;
@@ -71,13 +71,13 @@ struct Traits {
 
 // Uses of a number; flags.
 inline constexpr unsigned kPlain = 0;
-inline constexpr unsigned kIdentity = 1;  // part of what makes the reason news: it names a goal, a worker or a turn
+inline constexpr unsigned kIdentity = 1;  // a change of it makes the reason news: it names a goal, a worker or a turn
 inline constexpr unsigned kSize = 2;      // a size of the job: a policy's is in slots, the engine's in workers
-inline constexpr unsigned kOfRival = 4;   // of the job `rival` beside it: told to those who may see that job
+inline constexpr unsigned kOfRival = 4;   // of the job `rival` next to it: shown to those who may see that job
 
-// What a slot is worth to the job in the market of its policy, and what it costs.
+// What a slot is worth to the job in the market of its policy, and its cost.
 struct Market {
-  double worth = 0;  // of each slot that the reason is about
+  double worth = 0;  // per slot that the reason is about
   double price = 0;
   std::optional<JobId> rival = {};  // of the jobs whose slots it would need, the one that gains least from them
   std::optional<double> rival_worth = {};
@@ -88,13 +88,13 @@ struct Market {
   }
 };
 
-// Sizes are weighed.
+// Sizes are compared by merit.
 struct ByMerit {
   Measure measure = Measure::kOwn;
-  double merit = 0;                         // what each slot of a change, or of the next size, brings
-  double asked = 0;                         // the least or most that one brings another, or a bar of the policy's
+  double merit = 0;  // gain per slot of a change, or of the next size
+  double asked = 0;  // the smallest or largest gain per slot of another job, or a threshold of the policy
   std::optional<JobId> rival = {};          // that other job
-  std::optional<double> goodput = {};       // as a multiple of its fair share's
+  std::optional<double> goodput = {};       // as a multiple of its fair share's goodput
   std::optional<double> next_goodput = {};  // at the next size
   bool operator==(const ByMerit&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -103,7 +103,7 @@ struct ByMerit {
   }
 };
 
-// Shares of the time that a job is to run, and has run.
+// The shares of time that a job should run, and has run.
 struct TimeShare {
   double target = 0;
   double received = 0;
@@ -111,12 +111,12 @@ struct TimeShare {
   static constexpr void fields(auto& self, auto&& at) { at("target", self.target), at("received", self.received); }
 };
 
-// Jobs stand in line.
+// Jobs wait in line.
 struct ByTurn {
   Measure measure = Measure::kArrival;
-  std::optional<double> own = {};   // what the job's place goes by
-  std::optional<JobId> rival = {};  // the next one on the other side of the line between served and waiting jobs
-  std::optional<double> bar = {};   // the rival's own
+  std::optional<double> own = {};   // the value that determines the job's place
+  std::optional<JobId> rival = {};  // the next job on the other side of the line between served and waiting jobs
+  std::optional<double> bar = {};   // the value of the rival
   std::optional<TimeShare> share = {};
   bool operator==(const ByTurn&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -124,9 +124,9 @@ struct ByTurn {
   }
 };
 
-// A plan up to a deadline, or without one. In seconds, because a plan may reach further than a Duration.
+// A plan up to a deadline, or without one. In seconds, because a plan may extend beyond a Duration.
 struct ByPromise {
-  std::optional<double> starts_s = {};  // of a job that waits; 0 = not planned
+  std::optional<double> starts_s = {};  // for a waiting job; 0 = not planned
   double ends_s = 0;
   std::optional<double> spare_s = {};  // until the deadline; below 0 = late
   bool operator==(const ByPromise&) const = default;
@@ -135,15 +135,15 @@ struct ByPromise {
   }
 };
 
-// By what its policy has judged, where that has numbers.
+// The numbers by which its policy judged, if it has any.
 using Judgement = std::variant<std::monostate, ByMerit, ByTurn, ByPromise>;
 
-// What the last workers added, or the next would.
+// The gain of the last added workers, or of the next ones.
 struct Efficiency {
   double efficiency = 0;                  // of a worker's throughput
-  double threshold = 0;                   // what its user asks for
-  std::optional<double> margin = {};      // by which more it has to bring, against measurement noise
-  std::optional<double> throughput = {};  // samples/s at the smaller and the larger size, where that one is slower
+  double threshold = 0;                   // required by its user
+  std::optional<double> margin = {};      // additional efficiency required because of measurement noise
+  std::optional<double> throughput = {};  // samples/s at the smaller and the larger size, if the larger one is slower
   std::optional<double> next_throughput = {};
   bool operator==(const Efficiency&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -178,19 +178,19 @@ struct Change {
     at("from", self.from, kSize), at("to", self.to, kIdentity | kSize);
   }
 };
-// By which rule between tenants a job gives up slots for one of another tenant (docs/fairness.md); none of them: by no
-// such rule, or it is not known.
+// The rule between tenants by which a job releases slots for a job of another tenant (docs/fairness.md); none set: by
+// no such rule, or unknown.
 struct ShareRule {
-  bool by_guarantee = false;  // of the other tenant, or of one above it
-  bool by_weight = false;     // of what is beyond guarantees
-  bool by_borrow = false;     // its own tenant, or one above it, holds more than it may borrow
+  bool by_guarantee = false;  // of the other tenant, or of a tenant above it
+  bool by_weight = false;     // of the slots beyond guarantees
+  bool by_borrow = false;     // its own tenant, or a tenant above it, holds more than it may borrow
   bool operator==(const ShareRule&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("by_guarantee", self.by_guarantee), at("by_weight", self.by_weight), at("by_borrow", self.by_borrow);
   }
 };
-// Of a job that gives up slots and goes on: the first in line of the jobs that are to have them, and how many share
-// them with it.
+// For a job that releases slots and continues: the first in line of the jobs that will get them, and how many jobs
+// share them with it.
 struct Claimants {
   std::optional<JobId> for_job = {};  // none = no job in particular
   std::optional<int> for_others = {};
@@ -200,10 +200,10 @@ struct Claimants {
     at("for_job", self.for_job), at("for_others", self.for_others), at("rule", self.rule);
   }
 };
-// Of a budget that is spent until its window ends.
+// A budget that is spent until its window ends.
 struct OfBudget {
   Money limit;
-  int percent = 100;           // of it that had to be spent for this
+  int percent = 100;           // the percentage of the budget that triggered this
   std::int64_t ends_unix = 0;  // seconds since 1970
   std::string word = {};       // the tenant whose budget it is
   bool operator==(const OfBudget&) const = default;

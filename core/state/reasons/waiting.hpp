@@ -1,4 +1,4 @@
-// Why a job waits, and what a policy file says of it.
+// Why a job waits, and the word of a policy file about it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace tidepool::core {
 
 namespace reason {
 
-// Of a job that asks for a type of slots: what keeps it from them (type_moves.hpp).
+// For a job that requests a slot type: what keeps it from slots of that type (type_moves.hpp).
 struct TypeWait {
-  bool typed = true;  // always: the API tells by it that the wait is for a type
-  int movers = 0;     // workers that may be elsewhere and would have to move
-  double cost_s = 0;  // of all of them, in slot-seconds
-  JobId holder = {};  // which job holds most slots of these types; none = no job does
-  int looks = 0;      // how often its waiting has doubled
+  bool typed = true;  // always: shows the API that the wait is for a type
+  int movers = 0;     // workers that may use other types and would have to move
+  double cost_s = 0;  // cost of all these moves, in slot-seconds
+  JobId holder = {};  // the job that holds most slots of these types; none = no job does
+  int looks = 0;      // how often its waiting time has doubled
   bool operator==(const TypeWait&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("typed", self.typed), at("movers", self.movers), at("cost_s", self.cost_s);
@@ -38,12 +38,12 @@ struct WaitingForSlots {
   }
 };
 
-// Jobs could be preempted for it, and are not before it has waited for long enough (preempt_after).
+// Jobs could be preempted for it, but not before it has waited for long enough (preempt_after).
 struct PreemptsLater {
   int needed = 0;
   int free = 0;
-  std::int64_t since_unix = 0;  // seconds since 1970; it waits since then
-  std::int64_t from_unix = 0;   // they may be preempted for it from then on
+  std::int64_t since_unix = 0;  // seconds since 1970; start of its wait
+  std::int64_t from_unix = 0;   // seconds since 1970; from then on they may be preempted for it
   static constexpr Traits kTraits{"PreemptsLater", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const PreemptsLater&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -52,14 +52,15 @@ struct PreemptsLater {
   }
 };
 
-// The jobs that could be preempted for it have been preempted as often as is allowed (churn).
+// The jobs that could be preempted for it were preempted as often as is allowed (churn).
 struct PreemptionLimit {
   int needed = 0;
   int free = 0;
-  JobId job = {};  // that has been, and whose slots it needs; none = the pool's jobs together
+  JobId job = {};  // the job that reached its limit and whose slots are needed; none = the pool's jobs together
   int limit = 0;   // preemptions within the window
   Duration window;
-  std::int64_t again_unix = 0;  // seconds since 1970; it, or one of them, may be preempted then
+  std::int64_t again_unix =
+      0;  // seconds since 1970; from then on that job, or one of the pool's jobs, may be preempted
   static constexpr Traits kTraits{"PreemptionLimit", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const PreemptionLimit&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -74,7 +75,7 @@ struct PreemptionRefused {
   int needed = 0;
   int free = 0;
   JobId job = {};
-  std::int64_t again_unix = 0;  // seconds since 1970; that one may be asked again then
+  std::int64_t again_unix = 0;  // seconds since 1970; from then on that job may be asked again
   static constexpr Traits kTraits{"PreemptionRefused", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const PreemptionRefused&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -83,13 +84,13 @@ struct PreemptionRefused {
   }
 };
 
-// Slots enough are free, but on too few nodes as many as each of its workers, or groups of workers, needs, or too few
-// in one domain: other jobs leave nodes for it.
+// Enough slots are free, but too few nodes have as many as each of its workers, or groups of workers, needs, or one
+// domain has too few: other jobs leave nodes for it.
 struct NodesBeingCleared {
   int workers = 0;                // or groups
-  int slots_each = 0;             // of one of these
+  int slots_each = 0;             // slots of one worker or group
   std::optional<int> group = {};  // workers of a group
-  std::string word = {};          // the domain that has to hold all of them: "rack r1"; empty = they may be apart
+  std::string word = {};          // the domain that must hold all of them: "rack r1"; empty = they may be apart
   static constexpr Traits kTraits{"NodesBeingCleared", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const NodesBeingCleared&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -101,11 +102,11 @@ struct NodesBeingCleared {
 struct NeverFits {
   int needed = 0;
   int cluster = 0;
-  bool typed = false;                  // of slots of the types that it asks for
-  std::optional<int> with_pools = {};  // slots that it could have with all nodes that its pools may have
-  std::optional<int> each = {};        // slots of a worker, if no node is large enough for one, and
-  std::optional<int> largest = {};     // those of the largest node
-  std::string word = {};  // the type with most room, where its workers are to be on one; empty = all are alike
+  bool typed = false;                  // counts slots of the types that it requests
+  std::optional<int> with_pools = {};  // slots that it could have if its pools had all nodes that they may have
+  std::optional<int> each = {};     // slots of one worker, if no node is large enough for it; then `largest` is set too
+  std::optional<int> largest = {};  // slots of the largest node
+  std::string word = {};  // the type with most room, if its workers must be on one type; empty = all types are alike
   static constexpr Traits kTraits{"NeverFits", ReasonCategory::kWaiting};
   bool operator==(const NeverFits&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -114,14 +115,15 @@ struct NeverFits {
   }
 };
 
-// It asks for nodes by their labels or their memory, and those that are up would not hold it if they were empty.
+// It requests nodes by their labels or memory, and the matching nodes that are up would not hold it even if they were
+// empty.
 struct NoNodeMatches {
   int needed = 0;
-  int nodes = 0;                            // that match
-  int cluster = 0;                          // slots of them that it could have
-  bool typed = false;                       // of the types that it asks for, too
-  std::optional<std::int64_t> memory = {};  // bytes a slot that it asks for; none = any will do
-  std::string word = {};                    // the labels that it asks for; empty = any will do
+  int nodes = 0;                            // matching nodes
+  int cluster = 0;                          // slots of these nodes that it could have
+  bool typed = false;                       // counts only the types that it requests
+  std::optional<std::int64_t> memory = {};  // bytes per slot that it requests; none = any
+  std::string word = {};                    // the labels that it requests; empty = any
   static constexpr Traits kTraits{"NoNodeMatches", ReasonCategory::kWaiting};
   bool operator==(const NoNodeMatches&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -130,19 +132,19 @@ struct NoNodeMatches {
   }
 };
 
-// It asks for nodes by their labels or their memory, and waits for slots there (place/node_wait.hpp).
+// It requests nodes by their labels or memory, and waits for slots there (place/node_wait.hpp).
 struct WaitingForNodes {
   int needed = 0;
-  int free = 0;   // on the nodes that match
-  int nodes = 0;  // so many
-  int slots = 0;  // all of theirs
+  int free = 0;   // free slots on the matching nodes
+  int nodes = 0;  // matching nodes
+  int slots = 0;  // all their slots
   int holders = 0;
   JobId holder = {};
   JobId holder_after = {};
-  int movers = 0;                           // likewise as in TypeWait
-  double cost_s = 0;                        // of all of them, in slot-seconds
-  int looks = 0;                            // how often its waiting has doubled
-  std::optional<std::int64_t> memory = {};  // likewise as in NoNodeMatches
+  int movers = 0;                           // as in TypeWait
+  double cost_s = 0;                        // cost of all moves, in slot-seconds
+  int looks = 0;                            // how often its waiting time has doubled
+  std::optional<std::int64_t> memory = {};  // as in NoNodeMatches
   std::string word = {};
   static constexpr Traits kTraits{"WaitingForNodes", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const WaitingForNodes&) const = default;
@@ -154,15 +156,15 @@ struct WaitingForNodes {
   }
 };
 
-// Its workers have to be in one domain, or each in one of its own (PlacementSpec), and no empty cluster of these nodes
-// would hold it.
+// Its workers must be in one domain, or each in a domain of its own (PlacementSpec), and these nodes would not hold the
+// job even if they were empty.
 struct DomainsTooSmall {
-  int needed = 0;                      // slots of one domain, or domains
-  int room = 0;                        // that the largest domain has, or how many domains hold a worker
+  int needed = 0;                      // slots in one domain, or number of domains
+  int room = 0;                        // slots of the largest domain, or number of domains that hold a worker
   bool apart = false;                  // each worker in a domain of its own
-  std::optional<int> group = {};       // slots of a group of workers, each of which has to be in one domain
-  std::optional<int> with_pools = {};  // of groups, room with all nodes that its pools may have
-  std::string word = {};               // the label; where it is told to people, the largest domain: "rack r1"
+  std::optional<int> group = {};       // slots of a group of workers, each of which must be in one domain
+  std::optional<int> with_pools = {};  // of groups: room if its pools had all nodes that they may have
+  std::string word = {};               // the label; in the text for people the largest domain: "rack r1"
   static constexpr Traits kTraits{"DomainsTooSmall", ReasonCategory::kWaiting};
   bool operator==(const DomainsTooSmall&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -171,15 +173,15 @@ struct DomainsTooSmall {
   }
 };
 
-// Its workers have rules together (place/gang_rules.hpp), and it waits for slots that suit them.
+// There are rules for its workers together (place/gang_rules.hpp), and it waits for slots that meet them.
 struct WaitingForDomains {
-  int needed = 0;                 // slots, or domains where each worker has to have one of its own
-  int room = 0;                   // of these there are now, in the domain with most
-  bool apart = false;             // likewise
+  int needed = 0;                 // slots, or domains if each worker must have one of its own
+  int room = 0;                   // how many of these there are now, in the domain with most
+  bool apart = false;             // as in DomainsTooSmall
   bool exclusive = false;         // on nodes without other jobs
-  JobId holder = {};              // holds most slots there
+  JobId holder = {};              // the job that holds most slots there
   std::optional<int> group = {};  // as in DomainsTooSmall
-  std::string word = {};          // likewise; empty = any nodes do
+  std::string word = {};          // as in DomainsTooSmall; empty = any nodes
   static constexpr Traits kTraits{"WaitingForDomains", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const WaitingForDomains&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -188,10 +190,11 @@ struct WaitingForDomains {
   }
 };
 
-// What it would hold for good is more than its tenant, or one above it, is guaranteed (decide/tenant_planner.hpp).
+// The job's permanent slots would exceed the guarantee of its tenant, or of a tenant above it
+// (decide/tenant_planner.hpp).
 struct BeyondGuarantee {
   int needed = 0;
-  int held = 0;  // for good by other jobs of that tenant
+  int held = 0;  // held permanently by other jobs of that tenant
   int guarantee = 0;
   std::string word = {};  // the tenant
   static constexpr Traits kTraits{"BeyondGuarantee", ReasonCategory::kWaiting};
@@ -201,11 +204,11 @@ struct BeyondGuarantee {
   }
 };
 
-// The budget of its tenant, or of one above it, is spent.
+// The budget of its tenant, or of a tenant above it, is spent.
 struct BudgetSpent : OfBudget {
   static constexpr Traits kTraits{"BudgetSpent", ReasonCategory::kWaiting};
 };
-// The same, where its threshold says that jobs are stopped: it ends.
+// Like BudgetSpent, if the budget's threshold stops jobs: the job ends.
 struct BudgetStopped : OfBudget {
   static constexpr Traits kTraits{"BudgetStopped", ReasonCategory::kEnding};
 };
@@ -222,13 +225,13 @@ struct BehindOlderJob {
 };
 
 struct SuspendedByUser {
-  bool resumes = false;  // it still leaves its slots, and was resumed since
+  bool resumes = false;  // it is still leaving its slots, and was resumed since
   static constexpr Traits kTraits{"SuspendedByUser", ReasonCategory::kWaiting};
   bool operator==(const SuspendedByUser&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("resumes", self.resumes); }
 };
 struct NoNodes {
-  std::optional<int> coming = {};  // nodes of a pool that are on their way; 0: it has failed to make one
+  std::optional<int> coming = {};  // nodes of a pool that are coming; 0: the pool failed to create one
   std::string word = {};           // that pool
   static constexpr Traits kTraits{"NoNodes", ReasonCategory::kWaiting};
   bool operator==(const NoNodes&) const = default;
@@ -239,12 +242,12 @@ struct PolicyFailed : Bare {
   static constexpr Traits kTraits{"PolicyFailed", ReasonCategory::kWaiting};
 };
 
-// Its newest state lies on a node without room.
+// Its newest state is on a node without room.
 struct WaitsForState {
   std::int64_t step = 0;
   NodeId node;
-  Duration left;  // so long it waits at most
-  Duration redo;  // training that would be done again elsewhere
+  Duration left;  // the longest time that it still waits
+  Duration redo;  // training time that would be repeated elsewhere
   static constexpr Traits kTraits{"WaitsForState", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const WaitsForState&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -274,10 +277,10 @@ struct MeritWait {
   }
 };
 
-// It cannot end by its deadline, but so many seconds later.
+// It cannot meet its deadline, and will end this much later.
 struct DeadlineLost {
   int needed = 0;
-  std::optional<double> late_s = {};        // beside what others were promised; 0 = in time, -1 = not known
+  std::optional<double> late_s = {};        // given what others were promised; 0 = in time, -1 = unknown
   std::optional<double> alone_late_s = {};  // with all slots
   static constexpr Traits kTraits{"DeadlineLost", ReasonCategory::kWaiting};
   bool operator==(const DeadlineLost&) const = default;
@@ -290,7 +293,7 @@ struct DeadlineLost {
 struct TurnWait {
   int needed = 0;
   int free = 0;
-  std::optional<int> ahead = {};  // jobs that take their turns before it
+  std::optional<int> ahead = {};  // jobs that have their turns before it
   Judgement by = {};
   static constexpr Traits kTraits{"TurnWait", ReasonCategory::kWaiting};
   bool operator==(const TurnWait&) const = default;
@@ -299,12 +302,12 @@ struct TurnWait {
   }
 };
 
-// The policy file has not been asked about it yet, or its answer is on its way.
+// The policy file was not asked about it yet, or its answer has not arrived.
 struct AwaitsPolicy : OfSize {
   static constexpr Traits kTraits{"AwaitsPolicy", ReasonCategory::kPolicy};
 };
 
-// What a policy file says, in a word and numbers of its own.
+// A reason of a policy file, in its own word and numbers.
 struct PolicyWord {
   int from = 0;
   int to = 0;

@@ -1,4 +1,4 @@
-// What becomes of one worker or happened to it, and why a job ended.
+// What is done with one worker or happened to it, and why a job ended.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace tidepool::core::reason {
 
-// What is told of every slow worker, as it was then (straggler_planner.hpp).
+// The facts about a slow worker at that time (straggler_planner.hpp).
 struct SlowWorker {
   WorkerId worker = {};
-  double score = 0;      // its speed against the others'
-  double threshold = 0;  // below which it is slow
-  double waited_s = 0;   // what waiting for it has cost, in slot-seconds
-  double cost_s = 0;     // of the next action, in slot-seconds; 0 = none is possible
+  double score = 0;      // its speed relative to the others
+  double threshold = 0;  // below this score it is slow
+  double waited_s = 0;   // cost of waiting for it so far, in slot-seconds
+  double cost_s = 0;     // cost of the next action, in slot-seconds; 0 = none is possible
   Follows follows = Follows::kUnknown;
   int node_peers = 0;  // other workers on its node
-  int node_slow = 0;   // those of them that are slow
+  int node_slow = 0;   // how many of them are slow
   NodeId node = {};
-  double node_speed = 0;  // against what may be expected; 0 = not measured
+  double node_speed = 0;  // relative to the expected speed; 0 = not measured
   bool operator==(const SlowWorker&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("worker", self.worker, kIdentity), at("score", self.score), at("threshold", self.threshold);
@@ -30,20 +30,20 @@ struct SlowWorker {
   }
 };
 
-// Waiting for it has cost less so far than an action would.
+// Waiting for it has cost less so far than an action would cost.
 struct StragglerWatched : SlowWorker {
-  std::optional<bool> by_share = {};  // whether a smaller share is what comes next
+  std::optional<bool> by_share = {};  // whether the next action would be a smaller share
   static constexpr Traits kTraits{"StragglerWatched", ReasonCategory::kHolding};
   bool operator==(const StragglerWatched&) const = default;
   static constexpr void fields(auto& self, auto&& at) { SlowWorker::fields(self, at), at("by_share", self.by_share); }
 };
-// It is slow for no fault of its own or its node's: no action is of use.
+// Its slowness is not caused by the worker or its node: no action would help.
 struct StragglerInData : SlowWorker {
   static constexpr Traits kTraits{"StragglerInData", ReasonCategory::kHolding};
 };
-// It has a smaller share of each step, and its slowness has cost less so far than a replacement would.
+// It has a smaller share of each step, and its slowness has cost less so far than a replacement would cost.
 struct StragglerEased : SlowWorker {
-  double share = 0;  // of a full one
+  double share = 0;  // relative to a full share
   static constexpr Traits kTraits{"StragglerEased", ReasonCategory::kHolding};
   bool operator==(const StragglerEased&) const = default;
   static constexpr void fields(auto& self, auto&& at) { SlowWorker::fields(self, at), at("share", self.share); }
@@ -61,7 +61,7 @@ struct StragglerRebalanced : SlowWorker {
 struct StragglerReplaced : SlowWorker {
   static constexpr Traits kTraits{"StragglerReplaced", ReasonCategory::kWorker};
 };
-// Given up: no slot is free, and the others are faster without it.
+// Removed: no slot is free, and the others are faster without it.
 struct StragglerShrunk : SlowWorker {
   static constexpr Traits kTraits{"StragglerShrunk", ReasonCategory::kWorker};
 };
@@ -70,14 +70,14 @@ struct StragglerNoSpare : SlowWorker {
   static constexpr Traits kTraits{"StragglerNoSpare", ReasonCategory::kWorker, Blocks::kForLackOfSlots};
 };
 
-// The shape of what is about one worker.
+// The shape of reasons about one worker.
 struct OfWorker {
   WorkerId worker = {};
   bool operator==(const OfWorker&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("worker", self.worker, kIdentity); }
 };
 
-// It is faster again, and so its share larger.
+// It is faster again, and so its share becomes larger.
 struct SharesRegained : OfWorker {
   double share = 0;
   double was = 0;
@@ -89,14 +89,14 @@ struct SharesRegained : OfWorker {
 };
 struct WorkerLost : OfWorker {
   int survivors = 0;
-  std::optional<int> others = {};  // lost together with it
+  std::optional<int> others = {};  // workers lost together with it
   static constexpr Traits kTraits{"WorkerLost", ReasonCategory::kWorker};
   bool operator==(const WorkerLost&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     OfWorker::fields(self, at), at("survivors", self.survivors), at("others", self.others);
   }
 };
-// Its program ended badly; all of them are started anew.
+// Its program failed; all programs of the job are restarted.
 struct ProgramFailed : OfWorker {
   int size = 0;
   int restarts = 0;
@@ -122,7 +122,7 @@ struct StartTimeout : OfWorker {
   bool operator==(const StartTimeout&) const = default;
   static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("seconds", self.lasted); }
 };
-// No longer in the job's generation, still running.
+// No longer in the job's generation, but still running.
 struct LeftBehind : OfWorker {
   static constexpr Traits kTraits{"LeftBehind", ReasonCategory::kWorker};
 };
@@ -135,7 +135,7 @@ struct WorkerStuck : OfWorker {
     OfWorker::fields(self, at), at("step", self.step), at("seconds", self.lasted);
   }
 };
-// It did not answer in a switch, or was the last to join one that hung.
+// It did not answer in a switch, or was the last to join a switch that hung.
 struct SwitchTimeout : OfWorker {
   std::int64_t generation = 0;
   Duration lasted = {};
@@ -145,7 +145,7 @@ struct SwitchTimeout : OfWorker {
     OfWorker::fields(self, at), at("generation", self.generation), at("seconds", self.lasted);
   }
 };
-// It did not save its state within its grace; so many steps are lost.
+// It did not save its state within its grace; these steps are lost.
 struct ParkTimeout : OfWorker {
   Duration grace = {};
   std::int64_t steps = 0;
@@ -155,7 +155,7 @@ struct ParkTimeout : OfWorker {
     OfWorker::fields(self, at), at("seconds", self.grace), at("steps", self.steps);
   }
 };
-// The program of a job with resize: restart, of which the engine sees no steps.
+// The program of a job with resize: restart, whose steps the engine does not see.
 struct EndTimeout : OfWorker {
   Duration grace = {};
   static constexpr Traits kTraits{"EndTimeout", ReasonCategory::kWorker};
@@ -163,8 +163,8 @@ struct EndTimeout : OfWorker {
   static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("seconds", self.grace); }
 };
 struct Preempted {
-  JobId for_job = {};     // none = for no job in particular
-  bool restarts = false;  // at once, elsewhere: it is not its slots that the other job lacks, but where they lie
+  JobId for_job = {};     // none = for no particular job
+  bool restarts = false;  // it restarts at once, elsewhere: the other job needs the place of its slots, not more slots
   ShareRule rule = {};
   static constexpr Traits kTraits{"Preempted", ReasonCategory::kWorker};
   bool operator==(const Preempted&) const = default;
@@ -172,7 +172,8 @@ struct Preempted {
     at("for_job", self.for_job), at("restarts", self.restarts), at("rule", self.rule);
   }
 };
-// Its tenant, or one above it, may hold no more slots (docs/fairness.md), and the plan gives these to other jobs.
+// Its tenant, or a tenant above it, may hold no more slots (docs/fairness.md), and the plan gives the excess slots to
+// other jobs.
 struct OverTenantLimit {
   int most = 0;           // slots that the tenant may hold
   std::string word = {};  // the tenant
@@ -180,7 +181,7 @@ struct OverTenantLimit {
   bool operator==(const OverTenantLimit&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("most", self.most); }
 };
-// Workers of the job, which are on more nodes than they need, go to other slots, so that they are on fewer.
+// Workers of the job, which are on more nodes than necessary, move to other slots, so that they are on fewer nodes.
 struct MovedTogether {
   int workers = 0;  // that move
   int from_nodes = 0;
@@ -193,12 +194,13 @@ struct MovedTogether {
     at("cost_s", self.cost_s);
   }
 };
-// Another job finds room on the node that this one leaves.
+// The move frees room for another job on the node that this worker leaves.
 struct MovedForRoom {
   JobId for_job = {};
-  int size = 0;                        // of that job, in workers
-  std::optional<int> slots_each = {};  // of one node, that each of them needs; none = they are to be together
-  std::optional<int> group = {};       // of them that need these together; none = one
+  int size = 0;  // size of the other job, in workers
+  std::optional<int> slots_each =
+      {};  // slots on one node that each of its workers needs; none = the workers must be together
+  std::optional<int> group = {};  // workers of the other job that need these slots together; none = one
   NodeId node = {};
   double cost_s = 0;      // slot-seconds
   std::string word = {};  // "rack r1": the domain in which all of them need `slots_each`; empty = they may be apart
@@ -209,11 +211,11 @@ struct MovedForRoom {
     at("group", self.group), at("cost_s", self.cost_s);
   }
 };
-// Another job waits for the type of its slot, and this one takes others, too.
+// Another job waits for this worker's slot type, and this job accepts other types, too.
 struct MovedForType : OfWorker {
   JobId for_job = {};
   Duration waited = {};
-  double cost_s = 0;  // of all moves for that job, in slot-seconds
+  double cost_s = 0;  // cost of all moves for that job, in slot-seconds
   static constexpr Traits kTraits{"MovedForType", ReasonCategory::kWorker};
   bool operator==(const MovedForType&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
@@ -235,15 +237,15 @@ struct CancelledByUser : Bare {
 struct WorkersFailed {
   int restarts = 0;
   int limit = 0;
-  std::optional<int> alike = {};          // so many of the newest losses came after the same step; none = one alone
-  std::optional<std::int64_t> step = {};  // that step; none = before any was told
+  std::optional<int> alike = {};          // how many of the newest losses came after the same step; none = only one
+  std::optional<std::int64_t> step = {};  // that step; none = before any step was reported
   static constexpr Traits kTraits{"WorkersFailed", ReasonCategory::kEnding};
   bool operator==(const WorkersFailed&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("restarts", self.restarts), at("limit", self.limit), at("alike", self.alike), at("step", self.step);
   }
 };
-// Its program may go on for so long, to save what came of the training.
+// How long its program may continue, to save the result of the training.
 struct Finishing {
   std::int64_t steps = 0;
   Duration most = {};
@@ -251,14 +253,14 @@ struct Finishing {
   bool operator==(const Finishing&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("steps", self.steps), at("seconds", self.most); }
 };
-// After the end of training: its result may not be saved.
+// Failed after the end of training: its result may not have been saved.
 struct FailedAtEnd {
   std::int64_t steps = 0;
   static constexpr Traits kTraits{"FailedAtEnd", ReasonCategory::kEnding};
   bool operator==(const FailedAtEnd&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("steps", self.steps); }
 };
-// Its program went on for so long after the end of training.
+// Its program continued for this long after the end of training.
 struct FinishTimeout : OfWorker {
   Duration had = {};
   static constexpr Traits kTraits{"FinishTimeout", ReasonCategory::kEnding};
