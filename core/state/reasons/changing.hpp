@@ -29,7 +29,7 @@ struct ResumedElsewhere : OfSize {
   }
 };
 
-// With its state, which is brought from its node to one of the nodes where the job starts.
+// With its state, which is transferred from its node to one of the nodes where the job starts.
 struct ResumedByTransfer : OfSize {
   NodeId node = {};
   NodeId to_node = {};

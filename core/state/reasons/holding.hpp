@@ -124,7 +124,7 @@ struct NoSlotsToGrow {
   std::optional<int> all = {};        // slots that it may use, held or free, if these are too few
   std::optional<int> of_others = {};  // free slots of types that it does not accept
   std::optional<JobId> first = {};    // the first job in the queue; none = not recorded
-  std::optional<JobId> for_job = {};  // it released slots for this job, which has not had them yet
+  std::optional<JobId> for_job = {};  // it released slots for this job, which has not received them yet
   std::string word = {};              // the types that it accepts; empty = any, or not recorded
   static constexpr Traits kTraits{"NoSlotsToGrow", ReasonCategory::kHolding, Blocks::kForLackOfSlots};
   bool operator==(const NoSlotsToGrow&) const = default;
