@@ -1,5 +1,5 @@
-// Where the ranks of each job's newest generation listen. Not a fact: after a daemon restart the
-// workers publish again. A generation older than the newest one seen changes nothing.
+// The addresses on which the ranks of each job's newest generation listen. They are not facts: after a daemon restart
+// the workers publish them again. Messages of an older generation change nothing.
 #pragma once
 
 #include <map>
@@ -24,13 +24,13 @@ class AddressBook {
   enum class Outcome {
     kStale,      // of an older generation
     kWaiting,    // some rank is still missing
-    kComplete,   // the last one has arrived, or one has moved: tell all members
-    kUnchanged,  // complete already, said again: tell the one that asked
+    kComplete,   // the last one has arrived, or one has changed: notify all members
+    kUnchanged,  // complete already, repeated: notify the sender only
   };
   Outcome put(const Entry& entry);
 
-  // What one rank is told once all have said theirs, in rank order: whole blobs of few ranks, of many its own part of
-  // each. Whole, those of n ranks have 18 n^2 bytes, too many for a line and to be copied for each of n ranks.
+  // The message for one rank once all have published, in rank order: complete blobs for few ranks; for many ranks only
+  // the rank's own part of each. Complete blobs of n ranks have 18 n^2 bytes, too many for one line and for n copies.
   [[nodiscard]] std::optional<api::AddressesMessage> told_to(int rank, JobId job, GenerationNumber generation) const;
 
   void forget(JobId job) { pages_.erase(job); }

@@ -1,4 +1,4 @@
-// What users ask for, and the durable answer. Plain values: they come from the API and from the simulated world alike.
+// Requests of users, and the durable answer. Plain values: they come from the API and from the simulated world alike.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ namespace tidepool::leader {
 struct SubmitJob {
   core::JobSpec spec;
 };
-// All of them or none. Their ids follow one another; the receipt names the first.
+// Submits all of them or none. Their ids are consecutive; the receipt names the first.
 struct SubmitJobs {
   std::vector<core::JobSpec> specs;  // at least one
 };
@@ -28,7 +28,7 @@ struct CancelJob {
 };
 struct ResizeJob {
   JobId job;
-  int size = 0;  // 0 clears the wish
+  int size = 0;  // 0 clears the pinned size
 };
 struct SuspendJob {
   JobId job;
@@ -39,8 +39,8 @@ struct ResumeJob {
 struct CheckpointJob {
   JobId job;
 };
-// An RFC 7396 merge patch of the job's document, made to the job as it is when the command is carried out: of two
-// changes at once neither undoes the other.
+// An RFC 7396 merge patch of the job's document, applied to the job as it is when the command is carried out, so that
+// neither of two concurrent changes undoes the other.
 struct ChangeJob {
   JobId job;
   nlohmann::json patch;
@@ -49,12 +49,12 @@ struct CordonNode {
   NodeId node;
   bool cordoned = true;
 };
-// Sets labels of the node, and takes away those that are none.
+// Sets labels of the node, and removes those with the value none.
 struct LabelNode {
   NodeId node;
   std::map<std::string, std::optional<std::string>> labels;
 };
-// The node is to be empty so long after now.
+// Drains the node; it must be empty after this time.
 struct DrainNode {
   NodeId node;
   Duration within;
@@ -63,46 +63,46 @@ struct DrainNode {
 struct UndrainNode {
   NodeId node;
 };
-// Nodes are drained for a window, and again each time that it comes; the engine gives it its number.
+// Drains nodes for a window, and again at each repetition; the engine assigns its number.
 struct AddMaintenance {
   core::MaintenanceWindow window;
 };
 struct RemoveMaintenance {
   core::WindowNumber window = 0;
 };
-// Its faults count no more.
+// Clears the node's faults.
 struct ClearNodeFaults {
   NodeId node;
 };
-// It is lost and does not come back.
+// Removes a lost node that will not come back.
 struct RemoveNode {
   NodeId node;
 };
-// All of its quarantined slots are free, by its operator's word.
+// Frees all quarantined slots of the node, on the operator's word.
 struct ReleaseSlots {
   NodeId node;
 };
-// The tree of tenants from now on; an empty one ends sharing by tenants.
+// Sets the tree of tenants; an empty one ends sharing by tenants.
 struct ConfigureTenants {
   core::TenantTree tree;
-  std::optional<core::TenantTree> instead_of = std::nullopt;  // refused if another one is set by then; none: of any
+  std::optional<core::TenantTree> instead_of = std::nullopt;  // refused if another tree is set by then; none: no check
 };
-// What lies below one tenant from now on; all else stays as it is then.
+// Sets the tree below one tenant; the rest stays as it is when the command is carried out.
 struct ConfigureTenantsBelow {
   std::string above;
   std::vector<core::Tenant> tenants;  // each after its parent, which is `above` or one of them
-  // The tenant to which the caller is limited, which then sets no looser limits than its own. Empty: to none.
+  // The tenant to which the caller is limited; limits below must not be looser than its own. Empty: not limited.
   std::string limited_to = "";
   std::optional<std::vector<core::Tenant>> instead_of =
-      std::nullopt;  // refused if others are set by then; none: of any
+      std::nullopt;  // refused if others are set by then; none: no check
 };
-// The prices from now on; an empty list leaves them to node tokens and pools.
+// Sets the prices; an empty list leaves them to node tokens and pools.
 struct ConfigurePrices {
   PriceList list;
   std::optional<PriceList> instead_of = std::nullopt;  // likewise
 };
 struct CreateToken {
-  std::string id;  // made where the request comes in, because chance is an input
+  std::string id;  // generated where the request arrives, because randomness is an input
   std::string name;
   std::string role;    // "admin", "submitter", "viewer"
   std::string tenant;  // empty = all
@@ -111,11 +111,11 @@ struct CreateToken {
 };
 struct RevokeToken {
   std::string token_id;
-  std::int64_t unix_s = 0;  // by which other tokens have expired; taken where the request comes in, like chance
+  std::int64_t unix_s = 0;  // decides whether other tokens have expired; read where the request arrives
 };
-// Machines may join with it until it expires.
+// Creates a token with which machines may join until it expires.
 struct CreateNodeToken {
-  std::string id;  // made where the request comes in, like the secret
+  std::string id;  // generated where the request arrives, like the secret
   std::string secret_sha256;
   Duration lifetime;
   std::int64_t uses_max = 1;
@@ -125,31 +125,31 @@ struct CreateNodeToken {
 struct RevokeNodeToken {
   std::string token_id;
 };
-// The node's certificate is good no more, its link is closed, and its workers are those of a lost node.
+// Revokes the node's certificate, closes its link, and treats its workers as those of a lost node.
 struct RevokeNode {
   std::string node;  // its name
   std::string reason;
 };
-// Keeps a version; one that is there already stays as it is.
+// Stores a version; an existing one stays as it is.
 struct StorePolicyVersion {
   PolicyVersion version;
 };
-// Notes what came of looking a stored version over.
+// Records the result of checking a stored version.
 struct NotePolicyChecks {
   std::string name;
   std::string version;
   PolicyChecks checks;
 };
-// From now on this stored version decides; none = the daemon's own policy.
+// Activates this stored version; none = the daemon's own policy.
 struct ActivatePolicy {
   std::optional<core::PolicyFileRef> file;
 };
-// The version before it decides again. Refused unless `name` is the active one.
+// Activates the previous version again. Refused unless `name` is the active one.
 struct RollBackPolicy {
   std::string name;
   std::string why;
 };
-// This stored version is asked beside the active policy; none = no version is.
+// Asks this stored version in addition to the active policy; none = stop that.
 struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
@@ -162,7 +162,7 @@ using CommandBody =
 
 struct Idempotency {
   std::string key;           // as the client sent it
-  std::string token_id;      // keys of different tokens never meet
+  std::string token_id;      // keys of different tokens are independent
   std::string request_hash;  // of method, path and body
 };
 
@@ -176,14 +176,14 @@ struct Command {
   CommandBody body;
   std::string actor;  // token id, for the audit
   std::optional<Idempotency> idempotency;
-  std::optional<JobVersion> only_of = std::nullopt;  // refused if the job is another by then; none: whatever it is
-  bool only_repeats = false;                         // refused as outdated unless it repeats one that was carried out
+  std::optional<JobVersion> only_of = std::nullopt;  // refused if the job has changed since; none: no check
+  bool only_repeats = false;                         // refused as outdated unless it repeats a completed request
 };
 
-// The durable answer. `replayed` = the key had been used with the same request before.
+// The durable answer. `replayed` = the key was used with the same request before.
 struct Receipt {
   std::optional<JobId> job;
-  std::string token_id;  // of CreateToken and CreateNodeToken; of AddMaintenance the window's name
+  std::string token_id;  // of CreateToken and CreateNodeToken; for AddMaintenance the window's name
   EventSeq as_of_seq = 0;
   bool replayed = false;
 };

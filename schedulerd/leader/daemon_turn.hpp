@@ -1,6 +1,5 @@
-// One turn of the daemon, which makes all of its decisions: what has arrived goes in, the engine learns and decides,
-// and what is to be written, answered and sent comes out. Pure: the real loop and the simulated daemon are two shells
-// around it.
+// One turn of the daemon, which makes all of its decisions: arrived items go in, the engine applies facts and decides,
+// and rows, answers and orders come out. Pure: the real loop and the simulated daemon are two shells around it.
 //
 // A shell keeps one order: run() first, then all rows in one commit, and only then answers, snapshots for readers and
 // orders (docs/adr/0002-step-then-commit.md). After an error of run() or of the commit the engine may be ahead of the
@@ -27,37 +26,37 @@ class TurnBatch;
 
 class DaemonTurn {
  public:
-  // The engine is new, or recovered from what was committed.
+  // The engine is new, or recovered from committed data.
   explicit DaemonTurn(core::Engine engine) : engine_(std::move(engine)), moves_(engine_.view()) {}
 
-  // `now` may be behind the engine's own time, which then counts. `times`: told how long each stage of decisions took,
-  // if given. An error: a lookup has failed.
+  // `now` may be before the engine's own time, which then counts. `times`: receives how long each stage of decisions
+  // took, if given. An error: a lookup has failed.
   [[nodiscard]] Result<TurnResult> run(std::vector<TurnItem> items, Instant now, TurnReads& reads,
                                        core::StageTimes* times = nullptr);
 
-  // The question of the last turn was asked, and an answer is awaited until then; if it could not be asked the moment
-  // is now, and the round counts as failed in the next turn.
+  // The question of the last turn was asked, and its answer is expected by then. If it could not be asked, the time is
+  // now, and the round counts as failed in the next turn.
   struct AwaitedRound {
     std::int64_t number = 0;
     Instant until;
-    bool is_readable = true;  // else the stored version cannot be run any more
+    bool is_readable = true;  // false: the stored version can no longer be run
   };
   void await(const AwaitedRound& round) { awaited_ = round; }
 
-  // Where the time line lies in UTC, in microseconds since 1970 at its 0; told to the engine with the next turn.
+  // UTC of the time line's zero, in microseconds since 1970; given to the engine with the next turn.
   void set_utc(std::int64_t unix_us_at_zero) { utc_us_at_zero_ = unix_us_at_zero; }
 
-  // How faults of nodes count; told to the engine with the next turn if it differs.
+  // How faults of nodes count; given to the engine with the next turn if it differs.
   void set_damping(const core::NodeDamping& damping) { damping_ = damping; }
 
-  // Which detector judges the jobs that ask for none by name; likewise.
+  // The detector for jobs that name none; likewise.
   void set_detector(const std::string& name) { detector_ = name; }
 
   [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
   [[nodiscard]] const NewestMeasurements& newest() const { return newest_; }
-  // There is more to decide at once: the last turn ran out of rounds, or there was none yet.
+  // There is more to decide immediately: the last turn ran out of rounds, or there was none yet.
   [[nodiscard]] bool has_more_to_decide() const { return more_to_decide_; }
-  // When a turn may be due though nothing comes in.
+  // When a turn may be due without new items.
   [[nodiscard]] std::optional<Instant> next_due() const;
 
  private:
@@ -67,12 +66,12 @@ class DaemonTurn {
   void give_up_late_round(TurnBatch& batch);
   void give_up_late_moves(TurnBatch& batch);
   void learn_utc(TurnBatch& batch);
-  // What the daemon is configured with and the state has otherwise.
+  // Applies configured settings that differ from the state.
   void learn_settings(TurnBatch& batch);
   void learn_clock(TurnBatch& batch);
   void remove_given_back(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
-  // False: the plan breaks a law.
+  // False: the plan breaks an invariant.
   [[nodiscard]] bool is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times);
   [[nodiscard]] std::optional<std::int64_t> open_policy_request(Instant now);
 
@@ -81,10 +80,10 @@ class DaemonTurn {
   NewestMeasurements newest_;
   StateMoves moves_;
   std::optional<AwaitedRound> awaited_;
-  std::optional<std::int64_t> utc_us_at_zero_;  // none: as the state has it
+  std::optional<std::int64_t> utc_us_at_zero_;  // none: unchanged
   std::optional<core::NodeDamping> damping_;    // likewise
   std::optional<std::string> detector_;         // likewise
-  std::string last_invalid_;                    // so that one bad plan is told once
+  std::string last_invalid_;                    // so that one invalid plan is reported once
   bool more_to_decide_ = true;
 };
 

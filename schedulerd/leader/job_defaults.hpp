@@ -1,4 +1,4 @@
-// Default job settings of tenants: as the engine keeps them, as files write them, and filled into a job file.
+// Default job settings of tenants: as the engine stores them, as files contain them, and filled into a job file.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace tidepool::leader {
 
-// Requires: of api::v1::read_job_defaults, without errors.
+// Requires: from api::v1::read_job_defaults(), without errors.
 [[nodiscard]] core::JobDefaults to_core_defaults(const nlohmann::json& defaults);
 
-// The part of a job file that they are; empty if there are none.
+// The defaults as part of a job file; empty if there are none.
 [[nodiscard]] nlohmann::json defaults_document(const core::JobDefaults& defaults);
 
-// Fills what a job file of `tenant` leaves out by the nearest tenant on its path that has a default for it, and gives
-// whose default each filled field took. A field that the file names is never filled, not even if it is null there.
+// Fills fields that a job file of `tenant` omits from the nearest tenant on its path with a default, and returns the
+// tenant of each filled field. A field named in the file is never filled, even if it is null there.
 std::map<std::string, std::string> fill_defaults(nlohmann::json& file, const core::TenantsByName& tree,
                                                  const std::string& tenant);
 

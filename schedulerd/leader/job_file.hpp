@@ -1,4 +1,4 @@
-// The job file and the specification that the engine keeps of it, one as the other: nothing of the file is lost.
+// Conversion between the job file and the engine's specification: nothing of the file is lost.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 namespace tidepool::leader {
 
-// Requires: a spec that read_job_spec() found no error in.
+// Requires: a spec in which read_job_spec() found no error.
 [[nodiscard]] core::JobSpec to_core(const api::v1::JobSpecV1& file);
 [[nodiscard]] api::v1::JobSpecV1 to_file(const core::JobSpec& spec);
 

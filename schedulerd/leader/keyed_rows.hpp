@@ -1,5 +1,5 @@
-// What a turn has written under a key of its own: lookups find it here before the storage has it, in the rest of the
-// turn and, while the turn is being written, in the turns after it.
+// Rows that a turn has written under a key: lookups find them here before the storage has them, in the rest of the turn
+// and, while the turn is being written, in later turns.
 #pragma once
 
 #include <map>
@@ -26,13 +26,13 @@ class KeyedRows {
   void add(NodeCredential credential) { node_credentials_.insert_or_assign(credential.node, std::move(credential)); }
   void add(PolicyVersion version) { policies_.insert_or_assign({version.name, version.version}, std::move(version)); }
 
-  // Each null if it was not written here.
+  // Null if it was not written here.
   [[nodiscard]] const StoredReceipt* receipt(const Idempotency& request) const;
   [[nodiscard]] const EndedNote* ended(JobId job) const;
   [[nodiscard]] const NodeToken* node_token(const std::string& id) const;
   [[nodiscard]] const NodeCredential* node_credential(const std::string& node) const;
   [[nodiscard]] const PolicyVersion* policy(const std::string& name, const std::string& version) const;
-  // The tokens as they are after this turn; `before` may have some of its own already.
+  // The tokens after this turn; `before` may already contain some of its own.
   [[nodiscard]] std::vector<TokenRecord> after(std::vector<TokenRecord> before) const;
 
  private:

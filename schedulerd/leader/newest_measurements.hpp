@@ -1,5 +1,5 @@
-// What readers want beside the state: the newest measurement of each job that goes on, and of each worker. Pictures for
-// readers share these tables with it until one of them is written to, as they share the state's.
+// Data for readers in addition to the state: the newest measurement of each unended job, and of each worker. Snapshots
+// for readers share these tables until one of them is written, as they share the state's.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ namespace tidepool::leader {
 
 class NewestMeasurements {
  public:
-  // `state` has learnt the report. None: its job is not there any more.
+  // `state` includes the report. None: its job no longer exists.
   [[nodiscard]] std::optional<MetricRow> add(const core::StepsMeasured& steps, const core::ClusterState& state,
                                              Instant now);
   void forget(JobId job) { jobs_.erase(job); }
   void forget(WorkerId worker) { compute_ms_.erase(worker); }
-  // No exit of these may ever be heard of; those that come back report anew. It takes effect with forget_lost().
+  // Exits of these workers may never be reported; workers that come back report again. Takes effect with forget_lost().
   void forget_workers_of(NodeId node) { lost_.insert(node); }
-  // Once, however many nodes are lost together: it looks at the measurements of all workers.
+  // Call once for any number of lost nodes: it scans the measurements of all workers.
   void forget_lost(const core::ClusterState& state);
 
   [[nodiscard]] const SharedIdTable<JobId, LatestMetrics>& jobs() const { return jobs_; }

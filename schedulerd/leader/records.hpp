@@ -1,4 +1,4 @@
-// What the journal keeps beside facts and decisions, as plain values.
+// What the journal keeps in addition to facts and decisions, as plain values.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct MetricPoint {
   double step_ms = 0;
   double loss = 0;
   std::vector<double> compute_ms;
-  std::int64_t global_batch = 0;      // 0 = not told
-  std::optional<double> noise_scale;  // in samples; none: not known then
+  std::int64_t global_batch = 0;      // 0 = not reported
+  std::optional<double> noise_scale;  // in samples; none: unknown at that time
 };
 
 // Newest measurement of a job, for progress that the state does not keep.
@@ -45,20 +45,20 @@ struct TokenRecord {
   bool revoked = false;
 };
 
-// What operators say of a node, and its agent does not. Empty = the agent's report counts.
+// Settings of a node by operators instead of its agent. Empty = the agent's report counts.
 struct NodeTerms {
   std::map<std::string, std::string> labels;
   std::string slot_type;  // of GPUs; CPU slots are always "cpu"
   std::optional<Money> price_per_slot_hour;
 };
 
-// With it machines join, each under a name of its own. Times are on the daemon's own line.
+// A token with which machines join, each under its own name. Times are on the daemon's time line.
 struct NodeToken {
   std::string id;
   std::string secret_sha256;
   std::int64_t uses_max = 1;
   std::int64_t uses = 0;
-  std::string name_prefix;  // that the nodes' names begin with; empty = any
+  std::string name_prefix;  // required prefix of the nodes' names; empty = any
   NodeTerms terms;          // of the nodes that join with it
   Instant created_at;
   Instant expires_at;
@@ -66,7 +66,7 @@ struct NodeToken {
   bool revoked = false;
 };
 
-// That a node name is known by a certificate, and which: of the key that the node made when it joined.
+// The certificate of a node name: of the key that the node created when it joined.
 struct NodeCredential {
   std::string node;        // its name
   std::string key_sha256;  // of its key
@@ -74,16 +74,16 @@ struct NodeCredential {
   NodeTerms terms;
   Instant joined_at;
   Instant valid_until;                // of its newest certificate
-  std::optional<Instant> revoked_at;  // none: it is good
+  std::optional<Instant> revoked_at;  // none: not revoked
   std::string revoke_reason;
 };
 
-// What came of looking a version over in a real host. Canonical JSON in the journal.
+// The result of checking a version in a real host. Canonical JSON in the journal.
 struct PolicyChecks {
-  bool runs = false;  // the host took it
+  bool runs = false;  // the host loaded it
   std::string fault;  // why not
   std::vector<std::string> hooks;
-  std::int64_t tests = 0;  // that were run; 0 = none yet
+  std::int64_t tests = 0;  // number of tests run; 0 = none yet
   std::int64_t failed = 0;
   std::string at;  // RFC 3339
 };
@@ -96,17 +96,17 @@ struct PolicyVersion {
   std::string manifest;                // canonical JSON of policy.yaml, every default written out
   std::string source;                  // Lua text or a library's bytes; empty in lists
   std::string tests;                   // canonical JSON: an object of file names and lists of tests
-  std::optional<PolicyChecks> checks;  // none = never looked over
+  std::optional<PolicyChecks> checks;  // none = never checked
 };
 
-// What an idempotency key has been answered with before.
+// The earlier answer to an idempotency key.
 struct StoredReceipt {
   std::string request_hash;
   std::optional<JobId> job;
   std::string token_id;
 };
 
-// Of a job that has ended and left the state.
+// A job that has ended and left the state.
 struct EndedNote {
   std::string state;  // "failed"
   Instant at;

@@ -1,7 +1,7 @@
-// What agents and workers report, as facts. Pure.
+// Converts reports of agents and workers to facts. Pure.
 //
-// Rule: that the node may speak for the worker has been checked before (agent_reports.hpp); a worker's message is of
-// its own job, whatever it says. What is said in words is cut (told()).
+// Rule: agent_reports.hpp has checked that the node may speak for the worker; a worker's message counts for its own
+// job, whatever it contains. Free text is shortened (told()).
 #pragma once
 
 #include <map>
@@ -15,15 +15,15 @@
 
 namespace tidepool::leader {
 
-// What an agent or a program says in its own words, shortened to 1,024 bytes: it goes into the journal, into events
-// and to other agents.
+// Free text of an agent or a program, shortened to 1,024 bytes: it goes into the journal, into events and to other
+// agents.
 [[nodiscard]] std::string told(const std::string& text);
 
 // An error refuses the agent; its message is sent to it.
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node,
                                                std::map<std::string, std::string> labels = {});
 [[nodiscard]] bool is_node_name(const std::string& name);
-// What should be a node's name and may be anything, cut to what one is at most: for the log.
+// Text sent as a node's name, cut to the longest valid name: for the log.
 [[nodiscard]] std::string told_name(const std::string& name);
 inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters, digits, '-', '.' or '_'";
 
@@ -34,7 +34,7 @@ inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters,
 [[nodiscard]] core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report);
 [[nodiscard]] core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report);
 
-// None for messages that are no facts (an address told again, a link that is back).
+// None for messages that are no facts (a repeated address, a restored link).
 [[nodiscard]] std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker);
 
 }  // namespace tidepool::leader

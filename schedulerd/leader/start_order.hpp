@@ -1,4 +1,4 @@
-// What an agent is sent: the leader's orders written out, and a start from its job's document.
+// Writes the leader's orders as messages, and a start order from its job's document.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace tidepool::leader {
 
-// A job that names no program gives an error.
+// A job without a program gives an error.
 [[nodiscard]] Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job& job,
                                                    const core::Node& node);
 
-// `state` is the one that the order was made from. None if the worker to start has gone since; an error as above.
+// `state`: the one from which the order was made. None if the worker to start no longer exists; an error as above.
 [[nodiscard]] Result<std::optional<api::DaemonToAgent>> write_message(const Order& order,
                                                                       const core::ClusterState& state);
 

@@ -1,9 +1,9 @@
-// The daemon's part in bringing a saved state to the node where its job starts: it pairs the agent that asks with the
-// agent that has the state, passes on what they must know of each other, and gives up a move that takes too long. Which
-// moves there are is the engine's to say (Recovery::moving). Pure.
+// The daemon's part in transferring a saved state to the node where its job starts: it pairs the requesting agent with
+// the agent that has the state, forwards what they must know of each other, and abandons a transfer that takes too
+// long. The engine decides which transfers there are (Recovery::moving). Pure.
 //
-// Rule: of a job, the newest request counts and no other, so two transfers for one job are never paired. Nothing here
-// is stored: after a restart agents ask again.
+// Rule: only the newest request of a job counts, so two transfers for one job are never paired. Nothing here is stored:
+// after a restart agents ask again.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ namespace tidepool::leader {
 
 class StateMoves {
  public:
-  // Takes up the moves that are under way.
+  // Continues the transfers under way.
   explicit StateMoves(const core::ClusterState& state);
 
   struct Outcome {
     std::optional<core::Fact> fact;
     std::vector<NodeOrder> orders;
   };
-  // A decision that starts these jobs has been accepted.
+  // Call when a decision that starts these jobs was accepted.
   void follow(const std::vector<JobId>& starting, const core::ClusterState& state);
   [[nodiscard]] Outcome on(const StateReportItem& item, const core::ClusterState& state);
-  // Moves that are to be over by now, one outcome each.
+  // Transfers whose time is over, one outcome each.
   [[nodiscard]] std::vector<Outcome> overdue(Instant now, const core::ClusterState& state);
   [[nodiscard]] std::optional<Instant> next_due() const;
 
@@ -48,8 +48,8 @@ class StateMoves {
   [[nodiscard]] std::optional<Request> take(std::uint64_t request, NodeId from, const core::ClusterState& state);
 
   std::uint64_t next_request_ = 1;
-  std::map<std::uint64_t, Request> requests_;  // not answered yet; one for a job at most
-  std::map<JobId, Instant> until_;             // moves that were seen to begin
+  std::map<std::uint64_t, Request> requests_;  // unanswered; at most one per job
+  std::map<JobId, Instant> until_;             // deadlines of transfers that have begun
 };
 
 }  // namespace tidepool::leader

@@ -1,5 +1,5 @@
-// The tenants that share a pool, as a file or a request states them: nested, strict to read, and given as the engine
-// keeps them. docs/fairness.md says what the fields mean.
+// The tree of tenants in a file or a request: nested, read strictly, and converted for the engine. docs/fairness.md
+// explains the fields.
 #pragma once
 
 #include <string>
@@ -13,13 +13,14 @@
 namespace tidepool::leader {
 
 // Reads {half_life, rebalance_every, preempt_after, churn, tenants: [{name, guarantee, ..., tenants: [...]}]}; on
-// failure every finding with its JSON pointer: unknown fields, wrong types, names twice, guarantees that do not add up.
+// failure returns every finding with its JSON pointer: unknown fields, wrong types, duplicate names, guarantees that do
+// not add up.
 struct TenantTreeFindings {
-  std::vector<FieldError> errors;  // empty = tree is good
+  std::vector<FieldError> errors;  // empty = the tree is valid
   core::TenantTree tree;           // each tenant after its parent
 };
 [[nodiscard]] TenantTreeFindings read_tenant_tree(const nlohmann::json& document);
-// Reads {tenants: [...]}: those that are to lie below the tenant `above`.
+// Reads {tenants: [...]}: the tenants below the tenant `above`.
 [[nodiscard]] TenantTreeFindings read_tenants_below(const nlohmann::json& document, const std::string& above);
 
 }  // namespace tidepool::leader

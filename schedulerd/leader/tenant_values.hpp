@@ -1,5 +1,5 @@
-// The values in a file of tenants, each within its limits. What is wrong with one becomes a finding of the object in
-// which it stands; the value itself is then any of its type. Private to tenant_file.cpp.
+// The values in a file of tenants, each within its limits. An invalid value becomes a finding of the object that
+// contains it; the returned value is then arbitrary. Private to tenant_file.cpp.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ namespace tidepool::leader {
 // All of core::kTenantSettings.
 void read_settings(ObjectReader& in, core::Tenant& tenant);
 
-// Of an object that stands at `pointer`; none where it is null.
+// From an object at `pointer`; none if it is null.
 [[nodiscard]] std::optional<core::Budget> read_budget(const nlohmann::json& value, const std::string& pointer,
                                                       std::vector<FieldError>& errors);
 [[nodiscard]] std::optional<core::ChurnLimit> read_churn(const nlohmann::json& value, const std::string& pointer,

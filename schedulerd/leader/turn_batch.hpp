@@ -1,8 +1,8 @@
-// One turn while it goes on: the engine learns through it, and each consequence is noted in its result. Lookups see
-// what the turn has written before what the storage holds.
+// One turn in progress: facts are applied through it, and each consequence is recorded in its result. Lookups see what
+// the turn has written before what the storage holds.
 //
-// Rule: a refused fact leaves nothing behind. A failed lookup is kept (failure()) and ends the turn, whatever the
-// command that asked answers.
+// Rule: a refused fact leaves no trace. A failed lookup is kept (failure()) and ends the turn, whatever the command
+// that asked answers.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ namespace tidepool::leader {
 
 class TurnBatch {
  public:
-  // What of the daemon goes on from turn to turn; each outlives the batch.
+  // The parts of the daemon that persist between turns; each outlives the batch.
   struct Leader {
     core::Engine& engine;
     Executor& executor;
@@ -29,22 +29,23 @@ class TurnBatch {
   };
   TurnBatch(const Leader& leader, TurnReads& reads, Instant now) : leader_(leader), reads_(reads), now_(now) {}
 
-  // Events of what is learnt from now on are of this user's command; empty: of none.
+  // Attributes the following events to this user's command; empty: to none.
   void act_for(const std::string& actor) { actor_ = actor; }
-  // An error is the engine's refusal.
+  // An error means that the engine refused the fact.
   Status learn(core::Fact fact);
-  // Requires: the engine has found it valid, and it is not empty.
+  // Requires: the engine validated it, and it is not empty.
   void accept(core::Decision decision);
 
   void add(TurnRow row) { result_.rows.push_back(std::move(row)); }
   void note(TurnNote note) { result_.notes.push_back(std::move(note)); }
   void order(TurnOrder order) { result_.orders.push_back(std::move(order)); }
   void order(const std::vector<NodeOrder>& orders);
-  // As a message, by the state as it is now. None: the worker has gone, or cannot be started, which is noted.
+  // The order as a message, for the present state. None: the worker no longer exists, or cannot be started, which is
+  // logged.
   [[nodiscard]] std::optional<api::DaemonToAgent> message_of(const Order& order);
   void answer(std::size_t item, Result<Receipt> receipt) { result_.answers.push_back({item, std::move(receipt)}); }
   void mark_planned() { result_.planned = true; }
-  // Rows with a key of their own, which later lookups of this turn find.
+  // Rows with a key, which later lookups of this turn find.
   void add_receipt(const Idempotency& request, const Receipt& receipt);
   void add_token(CreateToken token);
   void revoke_token(const std::string& id);
@@ -53,9 +54,9 @@ class TurnBatch {
   void keep(NodeCredential credential);
 
   [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
-  // Of a job that has ended, whether it is still in the state or not; none: it goes on, or it is not known.
+  // For an ended job, whether it is still in the state or not; none: it has not ended, or is unknown.
   [[nodiscard]] Result<std::optional<EndedNote>> ended(JobId job);
-  // All of them. Those of this turn are without times.
+  // All tokens. Those of this turn have no times.
   [[nodiscard]] Result<std::vector<TokenRecord>> tokens();
   [[nodiscard]] Result<std::optional<NodeToken>> node_token(const std::string& id);
   [[nodiscard]] Result<std::optional<NodeCredential>> node_credential(const std::string& node);
@@ -69,7 +70,7 @@ class TurnBatch {
   [[nodiscard]] Instant engine_now() const { return std::max(now_, state().now); }
   [[nodiscard]] bool changed() const { return result_.changed; }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
-  // Once, at the end.
+  // Call once, at the end.
   [[nodiscard]] TurnResult take() { return std::move(result_); }
 
  private:

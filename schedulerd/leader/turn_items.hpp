@@ -1,5 +1,5 @@
-// What a turn of the daemon takes in, in the order in which it came: what agents say, in the types of the worker
-// protocol with their sender, what users ask for, and the answers of policy files.
+// The input of a turn, in order of arrival: messages of agents, in the types of the worker protocol with their sender,
+// requests of users, and answers of policy files.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace tidepool::leader {
 
 using SessionNumber = std::uint64_t;  // of an agent's connection; never used twice
 
-// An agent that may come in has introduced itself.
+// An admitted agent has introduced itself.
 struct AgentHelloItem {
   SessionNumber session = 0;
   api::AgentHello hello;
-  // Of the key with whose certificate it came, which is good now and for that node name; empty = it has shown the
-  // agents' shared token.
+  // The key of the certificate that it presented, valid now and for that node name; empty = it presented the agents'
+  // shared token.
   std::string key_sha256 = {};
 };
-// A machine asks for a certificate with a node token, and has proven that it has this key.
+// A machine requests a certificate with a node token, and has proven that it has this key.
 struct NodeJoinItem {
   SessionNumber session = 0;
   std::string token_id;
@@ -33,14 +33,14 @@ struct NodeJoinItem {
   std::string key_sha256;
   Duration lifetime;  // of the certificate
 };
-// A node asks for a new certificate of the key with which it came.
+// A node requests a new certificate for the key with which it connected.
 struct NodeRenewalItem {
   SessionNumber session = 0;
   std::string node;
   std::string key_sha256;
   Duration lifetime;
 };
-// An agent has been away or silent beyond its patience, or is being stopped.
+// An agent was away or silent for longer than its patience, or is being stopped.
 struct AgentLostItem {
   std::string node;
   std::string why;
@@ -74,18 +74,18 @@ struct NodeReclaimItem {
   NodeId node;
   api::ReclaimReport report;
 };
-// What an agent says of a saved state that it waits for, has got, or is to hand over.
+// A report about a saved state that the agent waits for, has received, or must hand over.
 using StateReport = std::variant<api::StateWantedReport, api::StateOfferedReport, api::StateRefusedReport,
                                  api::StateBroughtReport, api::StateLeftReport>;
 struct StateReportItem {
   NodeId node;
   StateReport report;
 };
-// What the active policy file has answered, or why it has not.
+// The answer of the active policy file, or why there is none.
 struct PolicyRoundItem {
   core::PolicyRound round;
 };
-// What the daemon's configuration says of pools, and what their providers answer.
+// The configuration of pools, and the answers of their providers.
 using PoolReport =
     std::variant<core::PoolsConfigured, core::PoolNodeCreated, core::PoolNodeCreateFailed, core::PoolNodeDeleted,
                  core::PoolNodeDeleteFailed, core::PoolListed, core::PoolListFailed>;

@@ -1,4 +1,4 @@
-// What a turn logs for operators, beside its events: what it has refused, ignored or given up.
+// What a turn logs for operators in addition to its events: what it has refused, ignored or abandoned.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct AgentRefusedNote {
   std::string name;
   std::string why;
 };
-// A node runs workers that were started at a time which the journal does not know: an older copy of it was restored.
+// A node runs workers whose start is not in the journal: an older copy of the journal was restored.
 struct JournalWentBackNote {
   std::string name;
   std::vector<WorkerId> lost;
@@ -32,11 +32,11 @@ struct NodeLostNote {
   std::string name;
   std::string why;
 };
-// A worker's message by a node on which the worker does not run.
+// A worker's message from a node on which the worker does not run.
 struct ReportIgnoredNote {
   WorkerId worker;
 };
-// The engine has refused what a report says.
+// The engine has refused a report.
 struct ReportRefusedNote {
   enum class Of { kExit, kMessage, kStuck, kHeld, kProbe, kReclaim };
   Of of = Of::kMessage;
@@ -50,12 +50,12 @@ struct WorkerStuckNote {
 struct SlotsHeldNote {
   api::SlotsHeldReport report;
 };
-// The engine's own plan breaks a law: nothing of it is done.
+// The engine's own plan breaks an invariant: none of it is carried out.
 struct PlanDroppedNote {
   std::string policy;
   std::string why;
 };
-// Its job's document does not say what to run, or what it is to be told does not fit into a message.
+// Its job's document does not say what to run, or the order does not fit into a message.
 struct StartImpossibleNote {
   WorkerId worker;
   std::string why;
@@ -69,21 +69,21 @@ struct PolicyFailedNote {
   std::string code;
   std::string why;
 };
-// A machine has joined, or a node's certificate is renewed.
+// A machine has joined, or a node's certificate was renewed.
 struct NodeCertifiedNote {
   std::string name;
   std::string token_id;  // with which it joined; empty = renewed
 };
 struct NodeJoinRefusedNote {
   std::string name;
-  std::string token_id;  // as it was sent; empty: it was to be a renewal
+  std::string token_id;  // as sent; empty: a renewal
   std::string why;
 };
 struct NodeRevokedNote {
   std::string name;
   std::string reason;
 };
-// What a provider or the configuration says of pools does not hold together.
+// Contradictory data of a provider or the configuration of pools.
 struct PoolReportRefusedNote {
   std::string why;
 };

@@ -1,5 +1,5 @@
-// What a turn must look up in the storage. The daemon reads its journal, a simulation its memory. What the turn itself
-// has written so far is not asked for here (turn_batch.hpp).
+// Lookups of a turn in the storage. The daemon reads its journal, a simulation its memory. Rows that the turn itself
+// has written are found elsewhere (turn_batch.hpp).
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 
 namespace tidepool::leader {
 
-// An error of any but the last says that the storage has failed, which ends the turn and the daemon.
+// An error of any lookup except the last means that the storage has failed, which ends the turn and the daemon.
 class TurnReads {
  public:
   virtual ~TurnReads() = default;
   [[nodiscard]] virtual Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request) = 0;
-  // Of a job that has left the state; none: there was none, or its time has passed.
+  // For a job that has left the state; none: there was none, or its retention is over.
   [[nodiscard]] virtual Result<std::optional<EndedNote>> ended(JobId job) = 0;
   [[nodiscard]] virtual Result<std::vector<TokenRecord>> tokens() = 0;
   [[nodiscard]] virtual Result<std::optional<NodeToken>> node_token(const std::string& id) = 0;

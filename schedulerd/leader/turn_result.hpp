@@ -1,5 +1,5 @@
-// What a turn comes to. Rule: rows first, in one commit; once it is durable, and only then, everything else leaves the
-// daemon. If the commit fails the turn has not happened, and the engine is ahead of the disk: drop it, recover.
+// The result of a turn. Rule: rows first, in one commit; everything else leaves the daemon only once that is durable.
+// If the commit fails, the turn has not happened, and the engine is ahead of the disk: drop it, recover.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,28 @@
 
 namespace tidepool::leader {
 
-// To a command of the turn, by its place among the items.
+// The answer to a command of the turn, by its index among the items.
 struct Answer {
   std::size_t item = 0;
   Result<Receipt> receipt;
 };
-// Lets an agent in and tells it what it may have missed.
+// Admits an agent and sends it what it may have missed.
 struct Admission {
   SessionNumber session = 0;
   NodeId node;
   std::vector<api::DaemonToAgent> orders;
-  std::vector<WorkerId> lost = {};  // that it runs, and that the journal does not know: it went back
+  std::vector<WorkerId> lost = {};  // running workers that the journal, an older copy, does not know
 };
 struct AgentRefusal {
   SessionNumber session = 0;
   std::string why;
 };
-// Dropped if the node is not connected: what matters is said again when it is.
+// Dropped if the node is not connected: what matters is sent again when it reconnects.
 struct NodeMessage {
   NodeId node;
   api::DaemonToAgent message;
 };
-// The certificate that the session has asked for is to be signed and sent, under this name.
+// Sign and send the certificate that the session has requested, under this name.
 struct CertificateGrant {
   SessionNumber session = 0;
   std::string node;
@@ -53,13 +53,13 @@ using TurnOrder = std::variant<Admission, AgentRefusal, NodeMessage, Certificate
 
 struct TurnResult {
   std::vector<TurnRow> rows;
-  KeyedRows keyed;  // of the rows, what later turns may ask for before they are durable
+  KeyedRows keyed;  // the rows that later turns may look up before they are durable
   std::vector<Answer> answers;
   std::vector<TurnOrder> orders;
   std::vector<TurnNote> notes;
-  bool changed = false;  // the state, or what readers see beside it
+  bool changed = false;  // the state, or other data for readers
   bool planned = false;  // something was decided
-  // Of the active policy file: to be asked now; say so to DaemonTurn::await().
+  // A question that must be put to the active policy file now; report that to DaemonTurn::await().
   std::optional<std::int64_t> policy_request;
 };
 

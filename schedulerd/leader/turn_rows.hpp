@@ -1,5 +1,5 @@
-// What a turn writes to the journal, in order. All rows of a turn are one commit. Times by the wall clock are added
-// where the rows are written, because a turn knows only the daemon's own time.
+// What a turn writes to the journal, in order. All rows of a turn are one commit. Wall-clock times are added where the
+// rows are written, because a turn knows only the daemon's own time.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tidepool::leader {
 
-// These two are what a recovery goes by; all others are for readers.
+// A recovery uses only these two; all others are for readers.
 struct FactRow {
   core::TimedFact fact;
   std::vector<core::Event> events;
@@ -26,7 +26,7 @@ struct DecisionRow {
   core::Decision decision;
   std::vector<core::Event> events;
 };
-// It has left the state; readers find it in the journal from now on.
+// The job has left the state; readers find it in the journal.
 struct EndedJobRow {
   std::shared_ptr<const core::Job> job;
 };
@@ -34,7 +34,7 @@ struct MetricRow {
   JobId job;
   MetricPoint point;
 };
-// Started with the decision before it: readers may ask for its job and node after its end.
+// A worker started by the preceding decision: readers may ask for its job and node after its end.
 struct WorkerRow {
   core::Worker worker;
 };
@@ -48,7 +48,7 @@ struct TokenRow {
 struct TokenRevokedRow {
   std::string token_id;
 };
-// One that is there already stays as it is. `created_at` is empty.
+// An existing version stays as it is. `created_at` is empty.
 struct PolicyVersionRow {
   PolicyVersion version;
 };
@@ -58,11 +58,11 @@ struct PolicyChecksRow {
   std::string version;
   PolicyChecks checks;
 };
-// The comparison with a shadow begins anew; none = it ends.
+// Starts the comparison with a shadow policy; none = ends it.
 struct ShadowRow {
   std::optional<core::PolicyFileRef> file;
 };
-// In place of what is there of the token or the node.
+// Replaces the row of the token or the node.
 struct NodeTokenRow {
   NodeToken token;
 };
