@@ -1,5 +1,5 @@
-// The daemon without its HTTP server: state directory, journal, engine, loop, agents. open() recovers
-// the state, start() sets everything going; an error of either has an exit code.
+// The daemon without its HTTP server: state directory, journal, engine, loop, agents. open() recovers the state,
+// start() starts all threads; an error of either has an exit code.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@
 
 namespace tidepool::live {
 
-inline constexpr int kExitUsage = 2;    // configuration, state directory, port, clock: change something and try again
+inline constexpr int kExitUsage = 2;    // configuration, state directory, port or clock must be corrected
 inline constexpr int kExitJournal = 3;  // the disk failed or the state is damaged
 [[nodiscard]] int exit_code_of(const Error& error);
 
@@ -41,8 +41,8 @@ class Daemon final : public Service {
   struct Setup {
     Config config;
     core::Engine::Parts parts;
-    // What the parts call "default". Where the configuration names no policy, a state directory goes on with the one
-    // that decided in it last, so that a newer version with another default changes nothing that runs.
+    // The name of the policy that the parts call "default". Without a configured policy, a state directory keeps the
+    // policy that decided in it last, so that a new version with another default changes nothing.
     std::string active_policy;
     std::string host_program = {};                                 // tidepool-policy-host
     std::string (*listed_fields)(const core::Job& job) = nullptr;  // JournalOptions
@@ -74,12 +74,12 @@ class Daemon final : public Service {
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
   [[nodiscard]] const std::optional<std::string>& admin_token() const { return admin_token_; }
-  // What both listeners show at the start; empty without TLS.
+  // The TLS identity of both listeners at the start; empty without TLS.
   [[nodiscard]] const ServerTls& tls() const { return tls_; }
-  // Of the authority that they show now, which new nodes are to trust; from any thread. Empty: none is known.
+  // The fingerprint of the present authority, which new nodes must trust; thread-safe. Empty: unknown.
   [[nodiscard]] std::string join_fingerprint() const;
-  // When what both listeners show ends, and the daemon's own authority, in Unix time; from any thread. Empty without
-  // TLS.
+  // When the certificate of both listeners ends, and the daemon's own authority, in Unix time; thread-safe. Empty
+  // without TLS.
   [[nodiscard]] std::map<std::string, std::int64_t> certificate_ends() const;
   // TCP port for agents of other machines; 0 = none. Requires: start() has succeeded.
   [[nodiscard]] std::uint16_t agents_port() const { return gateway_->tcp_port(); }
@@ -87,8 +87,8 @@ class Daemon final : public Service {
   // Returns on SIGTERM and SIGINT. If the journal fails it ends the process with kExitJournal at once:
   // nothing more may be acknowledged.
   void wait_for_end();
-  // Takes nothing more, carries out what has been taken, stores a snapshot. On a temporary state it stops its agent
-  // with the workers, on a lasting one it says on stderr which workers go on. Idempotent.
+  // Accepts no more input, completes what was accepted, stores a snapshot. On a temporary state it stops its agent with
+  // the workers, on a lasting one it prints which workers continue. Idempotent.
   void stop();
 
  private:
@@ -102,12 +102,12 @@ class Daemon final : public Service {
   // With all that it and the handlers ask beside it.
   void make_loop(Recovered recovered, const Setup& setup);
   [[nodiscard]] Status make_gateway(const std::string& cluster, const core::ClusterState& state);
-  // Looks the file of --policy over and puts it in charge, as the first thing that the loop learns.
+  // Checks the file of --policy and activates it, as the first input of the loop.
   [[nodiscard]] Status prepare_policy_file();
   [[nodiscard]] Status prepare_admin_token();
   [[nodiscard]] Status start_agent();
   [[nodiscard]] bool local_agent_connected() const;
-  // On a temporary state ends the agent with its workers; on a lasting one says which workers go on.
+  // On a temporary state ends the agent with its workers; on a lasting one prints which workers continue.
   void part_from_workers();
   void stop_agent();
 

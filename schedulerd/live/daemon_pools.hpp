@@ -1,5 +1,5 @@
-// The pools of a daemon: what its configuration says of them goes to the engine as the first thing that it learns, and
-// each pool has a runner beside the loop.
+// The pools of a daemon: their configuration goes to the engine as its first input, and each pool has a runner next to
+// the loop.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace tidepool::live {
 
-// Digests of what makes the nodes of a pool: "PROVIDER/SETTINGS", where the first is of the provider and its command.
+// Digest of what creates the nodes of a pool: "PROVIDER/SETTINGS", where the first is of the provider and its command.
 [[nodiscard]] std::string maker_of(const PoolConfig& config);
 
-// Refuses a pool with nodes that another provider or command has made: the one of now may not know them, and nothing
-// would end them. Other settings are warned of: they may be those of new nodes only, such as an image.
+// Refuses a pool with nodes of another provider or command, because the present one may not know them and nothing would
+// end them. Other changed settings cause a warning: they may concern new nodes only, such as an image.
 [[nodiscard]] Status check_makers(const PoolsConfig& config, const core::NodePools& known);
 
 class DaemonPools {
  public:
-  // Requires: the picture published is the recovered one. Refused as by check_makers().
+  // Requires: the published picture is the recovered one. Errors as of check_makers().
   [[nodiscard]] Status prepare(const PoolsConfig& config, const std::string& cluster, Publisher& publisher,
                                Inbox& inbox);
   void start();
-  // Returns when the calls under way have, after the longest of the pools' time-outs at most.
+  // Returns when the calls under way have ended, at most after the longest timeout of the pools.
   void stop();
 
  private:

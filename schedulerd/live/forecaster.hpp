@@ -1,12 +1,12 @@
-// Makes forecasts of the published picture, on a thread of its own that yields to all others (SCHED_IDLE). The loop
-// neither waits for it nor learns of it.
+// Makes forecasts from the published picture, on its own thread with the lowest priority (SCHED_IDLE). The loop neither
+// waits for it nor uses its results.
 //
-// Duty: it rests 50 times as long as the newest forecast has taken of the processor, and 5 s at least, and makes none
-// while nothing has changed. So it takes a fiftieth of one core at most, however many jobs there are; the more there
-// are, the older a forecast may be.
+// Cost: it rests 50 times as long as the newest forecast took of the processor, at least 5 s, and makes none while
+// nothing has changed. So it uses at most a fiftieth of one core, whatever the number of jobs; with more jobs,
+// forecasts may be older.
 //
-// How good forecasts were is kept in a file of the state directory, which is written anew whenever one has come about
-// (calibration_text.hpp; within the duty). A file that is lost or cannot be read costs nothing but wide intervals.
+// The accuracy of forecasts is kept in a file of the state directory, which is rewritten when a forecast has come true
+// (calibration_text.hpp; within the same limit). If the file is lost or unreadable, intervals are only wider.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +29,7 @@ class Forecaster {
     Duration least = Duration::seconds(5);  // between two forecasts
     std::int64_t rests = 50;                // times as long as the newest one took
   };
-  // `publisher` outlives it. `file`: where it keeps how good forecasts were; empty = nowhere.
+  // `publisher` outlives it. `file`: where the accuracy is kept; empty = nowhere.
   Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty, std::string file = {});
   ~Forecaster() { stop(); }
   Forecaster(const Forecaster&) = delete;
@@ -49,7 +49,7 @@ class Forecaster {
   void load();
   void save();
   void make(std::shared_ptr<const Published> picture);
-  // False: it stops.
+  // False: it is stopping.
   [[nodiscard]] bool rest(Duration time);
 
   core::EngineParts parts_;
@@ -67,7 +67,7 @@ class Forecaster {
   TaskThread plans_;  // the last member: it ends before what it uses
 };
 
-// A plan of the submission by a copy of `seen`, which stays as it is. `calibration`: null = none was learnt yet.
+// Plans the submission on a copy of `seen`, which is not changed. `calibration`: null = none was learnt yet.
 [[nodiscard]] Result<PlannedSubmit> plan_on(const core::EngineParts& parts, const Published& seen,
                                             const core::JobSpec& spec, const forecast::Calibration* calibration);
 

@@ -1,6 +1,6 @@
-// The lookups of a turn in the journal, over a read-only connection of their own: they see what is committed, while the
-// next rows are being written. Stored policy files are looked over here, because reading one needs their host's rules.
-// Belongs to the loop's thread.
+// Lookups of a turn in the journal, over a separate read-only connection: they see committed rows while the next ones
+// are being written. Stored policy files are checked here, because reading one needs their host's rules. Belongs to the
+// loop's thread.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace tidepool::live {
 
 class JournalReads final : public leader::TurnReads {
  public:
-  // The journal has been opened before, by this process. `vfs` as in JournalOptions.
+  // Requires: this process has opened the journal before. `vfs` as in JournalOptions.
   [[nodiscard]] static Result<std::unique_ptr<JournalReads>> open(const std::string& path, const std::string& vfs = "");
 
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request) override;

@@ -1,9 +1,9 @@
-// The one thread that owns the daemon's turn, and the shell around it: takes what has come in, lets the turn learn and
-// decide (schedulerd/leader/daemon_turn.hpp), and hands what follows to a writer (turn_writer.hpp), which makes it
-// durable and only then answers clients, publishes the picture and sends orders. See docs/adr/0002-step-then-commit.md
-// for why learning may run ahead of the commit, and docs/adr/0039-written-behind.md for by how much.
+// The thread that owns the daemon's turn, and the shell around it: it takes arrived items, lets the turn apply facts
+// and decide (schedulerd/leader/daemon_turn.hpp), and hands the result to a writer (turn_writer.hpp), which makes it
+// durable and only then answers clients, publishes the picture and sends orders. docs/adr/0002-step-then-commit.md
+// explains why the engine may run ahead of the commit, and docs/adr/0039-written-behind.md by how much.
 //
-// An error of turn(), settle() or run() means that the disk and the engine may differ: drop the loop, exit, recover.
+// An error of turn(), settle() or run() means that disk and engine may differ: drop the loop, exit, recover.
 #pragma once
 
 #include <chrono>
@@ -27,10 +27,10 @@ namespace tidepool::live {
 
 class Loop {
  public:
-  // What the loop needs and does not own; each outlives it.
+  // References of the loop; each outlives it.
   struct Links {
     Journal& journal;
-    leader::TurnReads& reads;  // of what the journal has committed
+    leader::TurnReads& reads;  // the committed journal
     DaemonClock& clock;
     Inbox& inbox;
     Outbox& outbox;
@@ -42,35 +42,35 @@ class Loop {
 
   // Publishes the recovered picture at once. `policy` is the name shown as the active one.
   Loop(Recovered recovered, std::string policy, const Links& links);
-  // How faults of nodes count. Before the first turn.
+  // How faults of nodes count. Call before the first turn.
   void set_damping(const core::NodeDamping& damping) { turn_.set_damping(damping); }
-  // What judges the jobs that ask for no detector of stragglers by name. Likewise.
+  // The detector of stragglers for jobs that name none. Likewise.
   void set_detector(const std::string& name) { turn_.set_detector(name); }
   // For measurements; called on the writer's thread. Set it before the first turn.
   void observe(OnTurn on_turn) { writer_.observe(std::move(on_turn)); }
 
-  // Turns until the inbox is closed and empty, then stores a snapshot. A failure of the disk closes the inbox.
+  // Runs turns until the inbox is closed and empty, then stores a snapshot. A failure of the disk closes the inbox.
   [[nodiscard]] Status run();
-  // One turn; waits at most `patience` for something to do. What it owes goes out when it is durable.
+  // Runs one turn; waits at most `patience` for input. Its output is sent once it is durable.
   [[nodiscard]] Status turn(std::chrono::microseconds patience);
-  // Waits until all turns are durable and told.
+  // Waits until all turns are durable and their output was sent.
   [[nodiscard]] Status settle() { return writer_.settle(); }
 
   [[nodiscard]] const core::ClusterState& state() const { return turn_.state(); }
-  // When a turn is due though nothing comes in.
+  // When a turn is due without input.
   [[nodiscard]] std::optional<Instant> next_due() const { return turn_.next_due(); }
 
  private:
-  // What has come in, apart: for the turn, and for the shell alone.
+  // The arrived items, separated: for the turn, and for the shell.
   struct Taken {
     std::vector<leader::TurnItem> items;
     std::vector<TurnWriter::Done> answers;  // by item; empty where none is awaited
     std::vector<PolicyComparedItem> comparisons;
   };
-  // What policy files are to be asked after a turn.
+  // Questions to policy files after a turn.
   struct DueRounds {
     Instant now;
-    std::optional<std::int64_t> round;  // of the active one, to be asked now
+    std::optional<std::int64_t> round;  // of the active file, to be asked now
     bool shadow_due = false;
   };
   using Report = std::shared_ptr<const ShadowReport>;
@@ -84,7 +84,7 @@ class Loop {
   void ask_shadow(const DueRounds& due);
   [[nodiscard]] std::shared_ptr<const RunnablePolicy> runnable(const core::PolicyFileRef& ref,
                                                                std::shared_ptr<const RunnablePolicy>& kept);
-  // The report to be kept; none = as it was.
+  // The report to be stored; none = unchanged.
   [[nodiscard]] std::optional<Report> add_comparisons(const std::vector<PolicyComparedItem>& items, Instant now);
   [[nodiscard]] std::optional<Report> begin_shadow(const std::vector<leader::TurnRow>& rows, Instant now);
   [[nodiscard]] std::chrono::microseconds time_to_wait(std::chrono::microseconds patience) const;
@@ -97,11 +97,11 @@ class Loop {
   Instant published_at_;
   std::shared_ptr<const RunnablePolicy> active_file_, shadow_file_;  // as last asked
   Report shadow_;
-  bool shadow_due_ = false;   // there is something new to ask it about
-  bool shadow_busy_ = false;  // its answer is on the way
+  bool shadow_due_ = false;   // there are new rounds to ask it about
+  bool shadow_busy_ = false;  // its answer is pending
   Instant shadow_asked_at_;
   Instant shadow_rests_until_;  // it was at its deadline
-  TurnWriter writer_;           // ends first: it writes what was handed to it
+  TurnWriter writer_;           // ends first: it writes the turns that it has
 };
 
 }  // namespace tidepool::live

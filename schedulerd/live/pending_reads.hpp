@@ -1,7 +1,7 @@
-// Lookups of a turn while the turns before it are still being written: what those have written comes first, the newest
-// before the rest, then what the storage holds.
+// Lookups of a turn while earlier turns are still being written: their rows come first, the newest before older ones,
+// then the storage.
 //
-// Rule: rows of a turn are forgotten only after its commit, so that no lookup falls between the two.
+// Rule: rows of a turn are dropped only after its commit, so that no lookup misses both.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class PendingReads final : public leader::TurnReads {
 
  private:
   leader::TurnReads& stored_;
-  std::deque<leader::KeyedRows> turns_;  // not known to be durable
+  std::deque<leader::KeyedRows> turns_;  // not yet known to be durable
   std::uint64_t forgotten_ = 0;          // turns before them
 };
 

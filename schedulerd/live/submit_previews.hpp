@@ -1,5 +1,5 @@
-// Dry runs of submissions and of wishes for a size: the engine decides them on a copy of the published picture, on a
-// thread of their own. The loop neither waits for one nor learns of it; what a dry run costs is its own thread's time.
+// Dry runs of submissions and of resize requests: the engine decides them on a copy of the published picture, on a
+// separate thread. The loop neither waits for one nor uses its result.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace tidepool::live {
 
-// What is tried, decided on a copy of `seen`, which stays as it is.
+// Decides the tried change on a copy of `seen`, which is not changed.
 [[nodiscard]] Result<PreviewedSubmit> preview_on(const core::EngineParts& parts, const Published& seen,
                                                  const core::Tried& tried);
 
@@ -23,7 +23,7 @@ class SubmitPreviews {
   // Calls `done` once on the thread of the previews, or at once with kUnavailable if too many wait already.
   void preview(std::shared_ptr<const Published> seen, core::Tried tried,
                std::function<void(Result<PreviewedSubmit>)> done);
-  // What is under way is finished, what waits is dropped. Idempotent.
+  // Finishes the preview under way and drops the waiting ones. Idempotent.
   void stop() { thread_.stop(); }
 
  private:

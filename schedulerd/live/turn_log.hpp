@@ -1,4 +1,4 @@
-// What a turn notes for operators, as lines of the daemon's log.
+// Writes the notes of a turn as lines of the daemon's log.
 #pragma once
 
 #include "core/state/event.hpp"
@@ -8,9 +8,9 @@
 namespace tidepool::live {
 
 void log_note(const leader::TurnNote& note);
-// Of what has been committed, what operators have to see or to mend, each as a warning.
+// Logs a committed event that operators must see or act on, as a warning.
 void log_event(const core::Event& event);
-// What was decided, a line for each intent.
+// Logs a decision, one line per intent.
 void log_intents(const core::Decision& decision);
 
 }  // namespace tidepool::live

@@ -1,10 +1,10 @@
-// Writes turns to the journal on a thread of its own, so that the next turn learns and decides while the last one is
-// written. What waits is written as one commit, in order; only then readers see the picture, clients get their answers,
+// Writes turns to the journal on its own thread, so that the next turn is computed while the last one is written.
+// Waiting turns are written as one commit, in order; only then readers see the picture, clients get their answers,
 // subscribers the events and agents their orders (docs/adr/0039-written-behind.md).
 //
-// Rule: nothing of a turn goes out before it and all turns before it are durable. After a failure nothing is written
-// and nothing goes out any more: drop the writer, exit, recover. From the first put() to the return of settle() the
-// journal belongs to this thread.
+// Rule: nothing of a turn leaves before it and all earlier turns are durable. After a failure nothing is written and
+// nothing is sent any more: drop the writer, exit, recover. From the first put() to the return of settle() the journal
+// belongs to this thread.
 #pragma once
 
 #include <condition_variable>
@@ -29,16 +29,16 @@ namespace tidepool::live {
 
 class TurnWriter {
  public:
-  // What it needs and does not own; each outlives it.
+  // References of the writer; each outlives it.
   struct Links {
     Journal& journal;
     Outbox& outbox;
     Publisher& publisher;
   };
-  // How long it took, and how many failures it has learnt of which not each is an event.
+  // Durations, and the number of failures in the turn without an event of their own.
   struct TurnTimes {
-    Duration round;                  // to learn and to decide
-    std::optional<Duration> commit;  // to make it durable; none: it was with the turn before it
+    Duration round;                  // to apply facts and to decide
+    std::optional<Duration> commit;  // to make it durable; none: part of the previous turn's commit
     core::StageTimes stages;
     std::size_t checkpoint_failures = 0;
   };
@@ -50,22 +50,22 @@ class TurnWriter {
     StoredClock clock;
     leader::TurnResult result;
     std::vector<Done> answers;  // by item; empty where none is awaited
-    // To be kept in place of the one before; null = none any more.
+    // The shadow report to be stored; null = none any longer.
     std::optional<std::shared_ptr<const ShadowReport>> shadow;
     core::ClusterState state;                  // after it
-    std::shared_ptr<const Published> picture;  // null: readers see nothing new
+    std::shared_ptr<const Published> picture;  // null: nothing new for readers
     TurnTimes took;
   };
   // Of the newest commit.
   struct Written {
-    std::uint64_t turns = 0;  // that are durable, of all that were put
+    std::uint64_t turns = 0;  // durable turns, of all that were put
     Duration took;
-    std::size_t answered = 0;  // clients, with it
+    std::size_t answered = 0;  // clients answered with it
   };
 
-  // `on_failure` is called once, on its thread, when a write has failed.
+  // `on_failure` is called once, on the writer's thread, when a write has failed.
   TurnWriter(const Links& links, std::function<void()> on_failure);
-  // Writes what was put.
+  // Writes all turns that were put.
   ~TurnWriter();
   TurnWriter(const TurnWriter&) = delete;
   TurnWriter& operator=(const TurnWriter&) = delete;
@@ -73,15 +73,15 @@ class TurnWriter {
   // For measurements; called on its thread, after the commit. Before the first put().
   void observe(OnTurn on_turn) { on_turn_ = std::move(on_turn); }
 
-  // Waits while a few turns wait already. The error is that of a turn before.
+  // Blocks while several turns are waiting. An error is that of an earlier turn.
   [[nodiscard]] Status put(Turn turn);
-  // Waits until all is written and told, and the journal has no upkeep to do.
+  // Waits until everything is written and sent, and the journal has no upkeep to do.
   [[nodiscard]] Status settle();
   [[nodiscard]] Written written() const;
 
  private:
   void run();
-  // What is there to be written; none: the end. Waits for it, unless there is upkeep.
+  // The next turns to write; none: the end. Waits for them, unless there is upkeep.
   [[nodiscard]] std::optional<std::vector<Turn>> next();
   [[nodiscard]] Status write(std::vector<Turn>& turns);
   [[nodiscard]] Status write_rows(Turn& turn);
@@ -90,7 +90,7 @@ class TurnWriter {
   Links links_;
   std::function<void()> on_failure_;
   OnTurn on_turn_ = [](const TurnTimes&) {};
-  // Of the newest turn that was written; its thread's alone.
+  // State after the newest written turn; only for the writer's thread.
   core::ClusterState state_;
   StoredClock clock_;
 

@@ -1,7 +1,7 @@
-// Where agents come in: the Unix socket of the state directory and, if asked for, a TCP port.
+// The listeners for agents: the Unix socket of the state directory and, if configured, a TCP port.
 //
-// The Unix socket is private from the moment it exists. One that a killed daemon has left is replaced, so the state
-// directory must be locked by this process.
+// The Unix socket is private from the moment it exists. A socket left by a killed daemon is replaced, so this process
+// must hold the lock of the state directory.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,7 +1,7 @@
-// The agent that a daemon with --local-slots or --dev brings along: a real agentd process in a session
-// of its own. It and its workers outlive a daemon on a lasting state: after a restart the old one comes back
-// by itself; a second one finds its lock taken and leaves. On a temporary state it ends with the daemon, however that
-// ends: it holds one end of a pipe, and the kernel closes the other.
+// The agent that a daemon with --local-slots or --dev starts: a real agentd process in its own session. On a lasting
+// state it and its workers outlive the daemon: after a restart the old agent reconnects, and a second one finds the
+// lock taken and exits. On a temporary state it ends with the daemon, however the daemon ends: it holds one end of a
+// pipe, and the kernel closes the other.
 #pragma once
 
 #include <sys/types.h>
@@ -47,11 +47,11 @@ class EmbeddedAgent {
   // also one started by an earlier daemon, so that it adopts its workers before its node counts as lost.
   void tend(bool connected);
 
-  // Of one that ends with the daemon: lets it go, so that it stops its workers and ends.
+  // For an agent that ends with the daemon: closes its pipe, so that it stops its workers and exits.
   void release();
-  // It stops its workers with notice; this kills them.
+  // Kills the workers, which the agent is stopping with notice.
   void hurry() const;
-  // Whether it lives as our child; reaps it.
+  // Whether it runs as a child of this process; reaps it.
   [[nodiscard]] bool lives();
 
  private:

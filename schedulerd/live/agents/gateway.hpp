@@ -1,10 +1,9 @@
-// Accepts agents: on the Unix socket of the state directory and, if asked for, on a TCP port. One
-// thread of its own. It knows sessions and nothing of jobs: agents' messages go into the inbox, the
-// loop's messages to the node's session.
+// Accepts agents: on the Unix socket of the state directory and, if configured, on a TCP port. Runs on its own thread.
+// It handles sessions, not jobs: agents' messages go into the inbox, and the loop's messages to the node's session.
 //
-// One live session a node name: a newer one with the same key, or without one like the older, ends the older, if it is
-// of the same agent (api::AgentHello::instance); others are refused. A node is lost once nothing has been heard of it
-// for `patience`, be its link open or not, counted in heartbeats of this process, so that a paused daemon loses no
+// One live session per node name: a newer session of the same agent (api::AgentHello::instance), with the same key, or
+// without one like the older, ends the older; others are refused. A node is lost once nothing was received from it for
+// `patience`, whether its link is open or not, counted in heartbeats of this process, so that a paused daemon loses no
 // node.
 #pragma once
 
@@ -29,18 +28,18 @@ struct GatewayOptions {
   std::string socket_path;
   std::optional<Endpoint> tcp;
   tls::Context tls;     // of the TCP port; null = plain, on loopback only. It asks agents for certificates
-  std::string token;    // that agents must show
+  std::string token;    // that agents must present
   std::string cluster;  // this daemon's identity, told to agents
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart
   std::vector<std::string> expected;                // names of those nodes
-  NodeAuthority nodes{{}, {}};                      // without a certificate: no node joins by one
-  // Fingerprints by which nodes that have joined are to know this daemon; empty: they keep those that they have.
+  NodeAuthority nodes{{}, {}};                      // without a certificate no node joins with one
+  // Fingerprints by which joined nodes must identify this daemon; empty: they keep theirs.
   std::vector<std::string> authorities;
-  // Links that have not said hello; beyond it the oldest of the address that has the most is closed.
+  // The most links without a hello; beyond it the oldest link of the address with most of them is closed.
   std::size_t unnamed_max = 256;
-  // Of an address for certificates, which many agents may share.
+  // Rate of certificate requests per address, which many agents may share.
   RateLimit certificate_rate{.every = Duration::millis(100), .at_once = Duration::seconds(12)};
 };
 
@@ -58,8 +57,8 @@ class Gateway final : public Outbox {
 
   void post(std::vector<OutboxItem> items) override;
 
-  // From now on nodes that have joined are to know the daemon by these: told at once and after each welcome. Agents
-  // that cannot follow are named in the log. Thread-safe.
+  // Sets the authorities by which joined nodes identify the daemon: sent at once and after each welcome. Agents that
+  // cannot follow are named in the log. Thread-safe.
   void tell_authorities(std::vector<std::string> fingerprints);
 
   // Thread-safe; `done` is called on the gateway's thread, or at once if the gateway has stopped.

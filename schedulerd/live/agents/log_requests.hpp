@@ -1,6 +1,6 @@
-// Reads of workers' logs that wait for the answer of an agent.
+// Pending reads of workers' logs through agents.
 //
-// Each is answered once: with the page, or with why there is none, which takes at most kLogTicksMax heartbeats.
+// Each is answered once: with the page, or with an error, after at most kLogTicksMax heartbeats.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ class LogRequests {
  public:
   using Done = std::function<void(Result<LogPage>)>;
 
-  // The number by which the node's agent is to be asked.
+  // Returns the number to use in the request to the node's agent.
   [[nodiscard]] std::uint64_t add(NodeId node, Done done);
-  // What the node's agent has said. An answer that no read waits for, or of a node that was not asked, is dropped.
+  // The answer of the node's agent. Answers without a pending read, or from another node, are dropped.
   void answer(NodeId node, api::LogChunk chunk);
-  // One heartbeat has passed. Nodes without a link do not answer.
+  // Call after each heartbeat. Nodes without a link do not answer.
   void tick(const std::function<bool(NodeId)>& is_connected);
-  // No answer comes to any.
+  // Answers all pending reads with this error.
   void give_up(const std::string& why);
 
  private:

@@ -1,5 +1,5 @@
-// The daemon's authority as the gateway uses it: holds the certificates of nodes against it, and signs new ones. By the
-// clock of this machine.
+// The daemon's authority for the gateway: checks the certificates of nodes, and signs new ones. Uses the clock of this
+// machine.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// Which session has the name of a node, and for how long a name has been without one. Sessions have said hello; what
-// lets them do so is the gateway's.
+// Which session has the name of a node, and for how long a name has been without one. Sessions have sent a valid hello;
+// the gateway decides that.
 //
-// One live session a name, and beside it one that the loop has not answered yet: a newer one closes the older. Another
-// agent, with a state directory of its own, has no claim to a name that is held. Absence is counted in heartbeats of
-// this process, and told once; also that of a session which has closed before the loop's answer, because the loop may
-// have taken its node for up.
+// One live session per name, plus one that the loop has not answered yet: a newer one closes the older. Another agent,
+// with another state directory, cannot take a name that is in use. Absence is counted in heartbeats of this process,
+// and reported once; also that of a session which closed before the loop's answer, because the loop may count its node
+// as up.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ class NodeLinks {
   // `patience_ticks`: heartbeats without a session, after which a node is lost.
   explicit NodeLinks(std::int64_t patience_ticks) : patience_ticks_(patience_ticks) {}
 
-  // The node was up before this process, and may take so long to come.
+  // The node was up before this process started, and may take this long to connect.
   void expect(const std::string& node, std::int64_t patience_ticks);
 
-  // Why an agent that says this may not have the name; none: it may. The log has it once.
+  // Why this agent cannot have the name; none: it can. Logged once.
   [[nodiscard]] std::optional<std::string> why_taken(const api::AgentHello& hello);
   // None: the name has no live session.
   [[nodiscard]] Session live(const std::string& node) const;
@@ -37,11 +37,11 @@ class NodeLinks {
 
   // Under its node_name. Closes the one that was joining before.
   void join(const Session& session);
-  // The loop has taken it. Closes the one that was live before.
+  // The loop has admitted it. Closes the previously live session.
   void admit(const Session& session);
   void closed(const AgentSession& session);
 
-  // One heartbeat has passed. `on_lost`: has been away for longer than so many of them.
+  // Call after each heartbeat. `on_lost` is called for nodes that were away for longer than their patience.
   void tick(const std::function<void(const std::string& node, std::int64_t patience_ticks)>& on_lost);
 
  private:

@@ -1,5 +1,5 @@
-// How often each address may ask for something that costs the daemon work: a token bucket for each. Rule: only buckets
-// that are not full are kept, so that addresses which ask no more cost no memory. Pure; times are of any steady clock.
+// Limits how often each address may make an expensive request: one token bucket per address. Rule: only buckets that
+// are not full are kept, so that idle addresses use no memory. Pure; times are of any steady clock.
 #pragma once
 
 #include <map>

@@ -1,8 +1,8 @@
-// Asks the active policy file, and the shadow beside it, each in a host process on a thread of its own. Answers come
-// back through the inbox like everything else that the loop learns.
+// Asks the active policy file, and the shadow policy, each in a host process on its own thread. Answers return through
+// the inbox like all input of the loop.
 //
-// Rule: the loop never waits here. A host ends every round itself (its budgets); the loop's own patience with a round
-// is a little longer, for a thread or machine that stands still.
+// Rule: the loop never waits here. A host ends every round itself (its budgets); the loop's own timeout for a round is
+// slightly longer, for a thread or machine that is stopped.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace tidepool::live {
 
-// A version made ready to be asked.
+// A version that can be asked.
 struct RunnablePolicy {
   core::PolicyFileRef ref;
   policies::host::PolicyFile file;
@@ -31,7 +31,7 @@ class PolicyAsker {
     core::Engine::Parts parts;
     std::string host_program;
     bool allow_native = false;
-    // For a host that has to be started first, beyond the file's own budget for a round.
+    // Extra time for a host that must be started first, beyond the file's own budget for a round.
     Duration start_patience = Duration::seconds(25);
   };
   // `inbox` outlives it.

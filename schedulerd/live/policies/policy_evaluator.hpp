@@ -1,7 +1,7 @@
-// Where policy files are checked, tested, and tried on what this daemon has recorded: in real host processes, on
-// threads of their own, away from the loop and from HTTP. Nothing here changes the cluster. A file that uses all the
-// time it may in every round is given up after a while, because others wait behind it; replays, which take longest, are
-// waited for by replays alone, so that none delays an activation.
+// Checks and tests policy files, and replays the daemon's recorded rounds with them: in real host processes, on
+// separate threads, away from the loop and from HTTP. Nothing here changes the cluster. A file that uses its whole time
+// limit in every round is abandoned after a while, because others wait behind it; replays, which take longest, only
+// delay other replays, so that none delays an activation.
 #pragma once
 
 #include <functional>
@@ -27,11 +27,11 @@ struct PolicyExamined {
   std::vector<PolicyTestResult> tests;
 };
 
-// Ok if the policy runs and none of its tests fails; the error names the first that does, and what was found instead.
+// Ok if the policy runs and all of its tests pass; the error names the first failed test, and its result.
 [[nodiscard]] Status may_decide(const PolicyExamined& examined);
 
-// The recorded rounds under another policy. Each is judged by itself: the candidate sees the state as it was, not as it
-// would have become under the candidate.
+// Recorded rounds under another policy. Each round is judged on its own: the candidate sees the recorded state, not the
+// state that its own decisions would have led to.
 struct PolicyReplay {
   Instant from, to;               // of the rounds that were compared; equal if there were none
   Instant oldest;                 // from here on the journal can be replayed

@@ -1,8 +1,8 @@
-// The daemon's own journal, read again from a snapshot on, with a candidate asked at each recorded round.
+// Reads the daemon's own journal from a snapshot on, and asks a candidate at each recorded round.
 //
-// Decision by decision and not as a workload: each round asks the candidate about the state that really was, so what is
-// printed is what it would have answered then. A workload made of the journal would have to guess how fast jobs would
-// have been at sizes that were never measured.
+// Round by round instead of as a workload: each round asks the candidate about the recorded state, so the result is
+// what it would have answered then. A workload made from the journal would have to guess the speed of jobs at sizes
+// that were never measured.
 #pragma once
 
 #include <stop_token>

@@ -1,5 +1,5 @@
-// A thread that does one task after another. Policy hosts die with the thread that starts them, so everything that
-// asks one runs on such a thread from first to last, and nothing that must not wait ever waits for one.
+// A thread that runs tasks one after another. Policy hosts end with the thread that starts them, so all work with a
+// host runs on such a thread, and nothing that must not block waits for one.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +30,7 @@ class TaskThread {
     return true;
   }
 
-  // The task under way is finished; those that wait are dropped, on the thread itself. Idempotent.
+  // Finishes the task under way and drops the others, on the thread itself. Idempotent.
   void stop() {
     {
       const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
-// The daemon's time line, by which all facts and decisions are timed. now() never goes backwards, not even over a
-// restart or when the wall clock is set.
+// The daemon's time line, which times all facts and decisions. now() never goes backwards, even over a restart or when
+// the wall clock is set.
 //
-// Rule: whatever reaches the engine is given an Instant of this clock and reads none itself. Limits of connections, and
-// how long tokens and certificates are good, go by the machine's own clocks.
+// Rule: the engine receives Instants of this clock and reads no clock itself. Limits of connections, and the validity
+// of tokens and certificates, use the machine's own clocks.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tidepool::live {
 
-// One look at the machine's clocks.
+// One reading of the machine's clocks.
 struct ClockReading {
   std::string boot_id;            // changes with each boot of the machine
   std::int64_t boottime_us = 0;   // since boot, sleep included
@@ -38,27 +38,27 @@ class SystemClockSource final : public ClockSource {
   std::string boot_id_;
 };
 
-// What the journal stores with each batch, so that the time line goes on after a restart.
+// What the journal stores with each batch, so that the time line continues after a restart.
 struct StoredClock {
   ClockReading reading;
   Instant at;
   std::int64_t unix_us_at_zero = 0;
 };
 
-// How far the wall clock may have gone, or gone back, while the machine was off.
+// How far the wall clock may have moved, forwards or backwards, while the machine was off.
 inline constexpr Duration kOffAtMost = Duration::seconds(30 * 24 * 3600);
 inline constexpr Duration kBackAtMost = Duration::seconds(24 * 3600);
 
-// Whether a time line may go on from `last` by these clocks. After a boot it lengthens by what the wall clock has gone,
-// for good: a clock that is years ahead would end every deadline and all of the past that is kept. A clock that is far
-// behind would show and judge times (of tokens, windows, certificates) by a day that is over. Within one boot the wall
-// clock moves nothing.
+// Whether a time line may continue from `last` with these clocks. After a boot it advances permanently by as much as
+// the wall clock: a clock that is years ahead would end every deadline and expire the whole history. With a clock that
+// is far behind, times would be shown and judged (of tokens, windows, certificates) for a past day. Within one boot the
+// wall clock does not matter.
 [[nodiscard]] Status check_clock(const ClockReading& reading, const StoredClock& last);
 
 class DaemonClock {
  public:
-  // Goes on from `last`: within one boot by the time since boot, else by the wall clock, which may
-  // lengthen the line but never turn it back. Without `last` the line starts at 0.
+  // Continues from `last`: within one boot by the time since boot, else by the wall clock, which may advance the line
+  // but never turn it back. Without `last` the line starts at 0.
   DaemonClock(ClockSource& source, const std::optional<StoredClock>& last);
 
   [[nodiscard]] Instant now();

@@ -1,5 +1,5 @@
-// What readers see of forecasts: the newest one, made of a picture that is a little older than the newest, and plans of
-// submissions. Neither is part of the state.
+// Forecasts for readers: the newest one, made from a slightly older picture, and plans of submissions. Neither is part
+// of the state.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace tidepool::live {
 
 struct Published;
 
-// What making forecasts has cost so far.
+// The cost of all forecasts so far.
 struct ForecastCosts {
   std::int64_t made = 0;
-  std::int64_t events = 0;  // facts and decisions, of all of them
+  std::int64_t events = 0;  // facts and decisions of all forecasts
   Duration spent;           // of processor time
-  Duration newest;          // likewise, of the newest one
-  std::int64_t errors = 0;  // in which a plan was dropped because it was not lawful
+  Duration newest;          // of the newest forecast
+  std::int64_t errors = 0;  // forecasts in which an invalid plan was dropped
 };
 
 // Immutable once it is published.
@@ -31,12 +31,12 @@ struct ForecastPicture {
   ForecastCosts costs;
 };
 
-// Plans of all callers that wait at once; one more is refused.
+// The most plans that wait at once; more are refused.
 inline constexpr std::size_t kPlansMost = 4;
 
-// What submitting a job would bring.
+// The effect of submitting a job.
 struct PlannedSubmit {
-  std::shared_ptr<const Published> picture;  // with the job in it, nothing decided yet
+  std::shared_ptr<const Published> picture;  // including the job, before a decision
   forecast::SubmitPlan plan;
 };
 

@@ -1,5 +1,5 @@
-// What the loop takes in and gives out. Everything that reaches the engine comes through the inbox,
-// everything that leaves after a commit goes through the outbox.
+// The input and output of the loop. Everything that reaches the engine comes through the inbox, everything that leaves
+// after a commit goes through the outbox.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct CommandItem {
   Command command;
   std::function<void(Result<Receipt>)> done;  // called once, after the commit
 };
-// How the shadow's answer differs from what was decided.
+// How the shadow's answer differs from the decision.
 struct PolicyComparedItem {
   core::PolicyFileRef file;
   policies::host::RoundComparison comparison;
@@ -53,7 +53,7 @@ using InboxItem =
                  NodeJoinItem, NodeRenewalItem, PoolReportItem, StateReportItem>;
 using Inbox = EventQueue<InboxItem>;
 
-// A batch of submits is as much work as its jobs one by one.
+// A batch of submits weighs as much as its jobs one by one.
 [[nodiscard]] inline std::size_t weight_of(const InboxItem& item) {
   const auto* command = std::get_if<CommandItem>(&item);
   const auto* batch = command == nullptr ? nullptr : std::get_if<leader::SubmitJobs>(&command->command.body);

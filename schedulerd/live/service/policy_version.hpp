@@ -1,6 +1,6 @@
-// A version of a policy file as the daemon keeps it: everything that decides its answers, its tests, and what came of
-// looking it over. Its key is its name and the SHA-256 of what decides, so what a version decides never changes. Sent
-// again with other tests it has these, and is looked over anew.
+// A stored version of a policy file: everything that its answers depend on, its tests, and the results of checking it.
+// Its key is its name and the SHA-256 of what decides, so what a version decides never changes. If it is sent again
+// with other tests, it gets those and is checked again.
 #pragma once
 
 #include <cstdint>

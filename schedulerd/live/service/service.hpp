@@ -1,5 +1,5 @@
-// The loop's interface for request handlers: put a command in, get a durable answer; read what is
-// published. Handlers run on the I/O thread and never touch the engine.
+// The loop's interface for request handlers: submit a command, get a durable answer; read what is published. Handlers
+// run on the I/O thread and never touch the engine.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Published {
   SharedIdTable<WorkerId, double> compute_ms;
   WallClock clock;
   Instant now;
-  std::string active_policy;  // the daemon's own; a policy file that decides in its place is in the state
+  std::string active_policy;                   // the daemon's own; an active policy file is in the state
   std::shared_ptr<const ShadowReport> shadow;  // null = there is no shadow
 };
 
@@ -80,7 +80,7 @@ struct EventQuery {
   std::optional<JobId> job = {};    // none = of all
   std::optional<NodeId> node = {};  // none = of all; not beside `job`
   std::string type = {};            // empty = any
-  bool brief = false;               // none that are routine (store/routine_events.hpp); of no type by name
+  bool brief = false;               // without routine events (store/routine_events.hpp); not with `type`
   bool newest_first = false;
   int limit = 0;
 };
@@ -107,8 +107,8 @@ struct EndedRow {
   std::string listed;  // the other fields (http/lists/listed_job.hpp); empty: they are to be taken from the job itself
 };
 
-// Jobs that have ended and left the state, as far as they may have used something in a range of time: by their end,
-// the oldest first, those of equal end by their id.
+// Jobs that have ended and left the state and may have used slots in a range of time: by their end, the oldest first,
+// equal ends by id.
 struct EndedPlace {
   Instant finished;
   JobId job;
@@ -130,7 +130,7 @@ class History {
   [[nodiscard]] virtual std::vector<EndedRow> ended_jobs(const EndedQuery& query) = 0;
   // Null: it has not ended, its time has passed, or there was none.
   [[nodiscard]] virtual std::shared_ptr<const core::Job> ended_job(JobId job) = 0;
-  // Whole; at most so many are looked at, of which some may not be in the range.
+  // Complete rows; at most this many are examined, of which some may not be in the range.
   [[nodiscard]] virtual EndedPart ended_in(const EndedRange& range, int limit) = 0;
   // Newest first, ids below `before` (none = from the newest); of one job if given.
   [[nodiscard]] virtual std::vector<StoredDecision> decisions(std::optional<DecisionId> before,
@@ -140,7 +140,7 @@ class History {
   [[nodiscard]] virtual EventSeq oldest_event() = 0;
   // Oldest first, at most `limit` points, evenly thinned.
   [[nodiscard]] virtual std::vector<MetricPoint> metrics(JobId job, int limit) = 0;
-  // Of all workers that the job has had; and the job that a worker is or was of.
+  // The first of all workers that the job had; and the job of a present or past worker.
   [[nodiscard]] virtual std::optional<WorkerId> first_worker(JobId job) = 0;
   [[nodiscard]] virtual std::optional<JobId> job_of(WorkerId worker) = 0;
   [[nodiscard]] virtual std::vector<TokenRecord> tokens() = 0;
@@ -163,7 +163,7 @@ struct LogPage {
   bool eof = false;  // the worker has exited and this is the end
 };
 
-// What a submission, or a wish for a size, would lead to.
+// The effect of a submission or of a resize request.
 struct PreviewedSubmit {
   std::shared_ptr<const Published> picture;  // as it would be then
   JobId job;                                 // in it
@@ -189,15 +189,15 @@ class Service {
   // `offset` < 0 counts from the end. `done` may be called on any thread.
   virtual void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                         std::function<void(Result<LogPage>)> done) = 0;
-  // What that would lead to now, by the newest picture; nothing is stored. `done` is called once, on any thread; at
-  // once with kUnavailable if too many ask.
+  // The effect of the tried change on the newest picture; nothing is stored. `done` is called once, on any thread; at
+  // once with kUnavailable if too many wait.
   virtual void preview(core::Tried tried, std::function<void(Result<PreviewedSubmit>)> done) = 0;
   // The newest forecast of all jobs; null: none has been made yet.
   [[nodiscard]] virtual std::shared_ptr<const ForecastPicture> forecasts() const = 0;
-  // When the job would start and end if it were submitted now, and what that does to others; nothing is stored. `done`
-  // is called once, on any thread; at once with kUnavailable if too many ask.
+  // When the job would start and end if it were submitted now, and its effect on other jobs; nothing is stored. `done`
+  // is called once, on any thread; at once with kUnavailable if too many wait.
   virtual void plan(core::JobSpec spec, std::function<void(Result<PlannedSubmit>)> done) = 0;
-  // Where policy files are looked over, tested and replayed.
+  // Checks, tests and replays policy files.
   [[nodiscard]] virtual PolicyEvaluator& policy_workshop() = 0;
 };
 

@@ -1,5 +1,5 @@
-// How a shadow has differed from the policy that decides, added up round by round, with the newest differences. Kept in
-// the journal, so that a restart goes on counting; a new shadow starts anew.
+// How the answers of a shadow policy differed from the active policy, added up over rounds, with the newest
+// differences. Stored in the journal, so that a restart continues the count; a new shadow starts from zero.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ShadowDifference {
   policies::host::RoundDifference what;
 };
 
-// Of a pool, over the rounds in which the candidate said how many nodes it should have.
+// For one pool, over the rounds in which the candidate sized it.
 struct ShadowPool {
   std::string slot_type;              // as of the newest round; empty = not told
   std::int64_t rounds = 0;            // > 0

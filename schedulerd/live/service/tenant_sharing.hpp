@@ -1,6 +1,5 @@
-// Whether slots are divided by the tree of tenants: they are under a policy of the daemon that plans for the whole
-// cluster, and under a policy file that has the hook share (docs/fairness.md). What a tenant's jobs may ask for is
-// limited under every policy.
+// Whether slots are divided by the tree of tenants: under a policy of the daemon that plans for the whole cluster, and
+// under a policy file with the hook share (docs/fairness.md). Limits on a tenant's jobs apply under every policy.
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@ namespace tidepool::live {
 // The daemon's own policy.
 struct OwnPolicy {
   std::string name;
-  bool plans_for_all = false;  // and not job by job
+  bool plans_for_all = false;  // instead of job by job
 };
 
 // Why shares are not applied while a tree is set, in words that name the policy; none: they are.
