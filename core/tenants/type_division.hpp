@@ -32,8 +32,7 @@ struct TypeAsk {
 struct TypedTree {
   const std::vector<TenantNode>& nodes;        // their parent, weight, lend and loan are read
   const std::vector<SlotsByType>& guarantees;  // by node
-  const std::vector<SlotsByType>&
-      held;  // by leaf, permanently: these slots are part of its guarantee and not part of `slots`
+  const std::vector<SlotsByType>& held;        // by leaf, permanently: part of its guarantee and not of `slots`
 };
 
 // By node; for inner nodes the sum of the nodes below. `slots`: slots that can be divided.
