@@ -243,16 +243,15 @@ struct Recovery {
   // Members that exited with 0 before rank 0 reported the end: the report may still arrive.
   std::vector<WorkerId> unconfirmed_exits;
   std::optional<Instant> unconfirmed_since;
-  bool ended_badly = false;      // after the end of training, a member's program failed
-  bool misconfigured = false;    // before its first step a program reported that its own settings are wrong
-  bool cooldown_waived = false;  // a member was lost: the job may grow back without waiting
-  int restarts = 0;              // losses of workers so far; workers lost together count once
-  std::optional<std::int64_t>
-      lost_step;                      // newest step reported when the newest loss happened; none: none since its start
-  int lost_there = 0;                 // consecutive losses after that step
-  std::optional<Instant> lost_start;  // newest start during which booting workers were lost, which counted once
-  int replacements = 0;               // replacements of stragglers in the present series (straggler_patience.hpp)
-  bool shrunk_for_straggler = false;  // it removed a straggler since its last change of size for another reason
+  bool ended_badly = false;               // after the end of training, a member's program failed
+  bool misconfigured = false;             // before its first step a program reported that its own settings are wrong
+  bool cooldown_waived = false;           // a member was lost: the job may grow back without waiting
+  int restarts = 0;                       // losses of workers so far; workers lost together count once
+  std::optional<std::int64_t> lost_step;  // newest step reported at the newest loss; none: none since the start
+  int lost_there = 0;                     // consecutive losses after that step
+  std::optional<Instant> lost_start;      // newest start during which booting workers were lost, which counted once
+  int replacements = 0;                   // replacements of stragglers in the present series (straggler_patience.hpp)
+  bool shrunk_for_straggler = false;      // it removed a straggler since its last change of size for another reason
   std::optional<Instant> last_replacement_at;
   std::string last_error;  // how the newest lost worker ended
 };
@@ -303,11 +302,10 @@ struct GaveSlots {
 
 // The input of the limits on preemption (tenants/preemption_limits.hpp) and of the waiting line.
 struct PreemptionRecord {
-  std::optional<Instant>
-      pending_since;                   // when it last began to wait again; none = it has waited since it was submitted
-  std::vector<Instant> times;          // its newest preemptions for other jobs, as many as a limit needs
-  bool room_made = false;              // others were preempted for it, and it has not started or grown since
-  std::optional<LeaveQuestion> asked;  // newest question that it has not refused
+  std::optional<Instant> pending_since;  // when it last began to wait again; none = since it was submitted
+  std::vector<Instant> times;            // its newest preemptions for other jobs, as many as a limit needs
+  bool room_made = false;                // others were preempted for it, and it has not started or grown since
+  std::optional<LeaveQuestion> asked;    // newest question that it has not refused
   std::optional<Instant> refused_until;  // its program has refused to leave
   std::vector<GaveSlots> gave_slots;     // by shrinking or preemption; the other job may have had some of them since
 };
