@@ -29,8 +29,7 @@ struct BudgetEffect {
   std::vector<BudgetThreshold> reached;
   std::int64_t jobs = 0;  // jobs of the tenant and of those below it that have not ended
   std::map<BudgetFate, std::vector<JobId>> changed;
-  Money left_out =
-      {};  // spending under a budget that was removed or had another window, which a new budget does not count
+  Money left_out = {};  // spending under a removed budget or another window, which no longer counts
   BudgetWindow left_out_of = BudgetWindow::kMonth;
 };
 

@@ -17,8 +17,8 @@ void append_new(const std::vector<std::string>& lines, std::vector<std::string>&
 // Adds the most relevant suggestions, at most a few, to the job's explanation.
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out);
 
-// Where an operator would be asked for what tenants do not lend: names those that keep most of it, "let tenant speech
-// lend more (its lend is 2)". The advice to ask stays if others keep some, too. `may_set`: the caller may set them.
+// In place of the advice to ask an operator for unlent slots: names the tenants that keep most of them, "let tenant
+// speech lend more (its lend is 2)". That advice remains if others keep some, too. `may_set`: the caller may set them.
 void name_lenders(std::vector<Keeper> keepers, bool may_set, Explanation& out);
 
 }  // namespace tidepool::core

@@ -21,7 +21,7 @@ void begin_window(const ClusterState& state, BudgetAccount& account, Instant at)
   account.window_ends_us = next_window_us(account.budget.window, utc_us(state, at));
 }
 
-// A stronger action, or the same for longer: so what is told of the job is true until it may go on.
+// A stronger action, or the same for longer: so the reason given for the job is true until it may continue.
 bool holds_more(const BudgetHold& hold, const BudgetHold& than) {
   if (hold.action != than.action) return hold.action > than.action;
   return hold.window_ends_us > than.window_ends_us;
@@ -45,7 +45,7 @@ void reach_next(StateChange& change, const std::string& tenant, BudgetAccount& a
 
 using Thresholds = std::vector<BudgetThreshold>;
 
-// Tells of all that has been reached by what is counted, but for those that were `told` before.
+// Reports all thresholds reached by the counted spending, except those that were reported before (`told`).
 void reach_spent(StateChange& change, const std::string& tenant, BudgetAccount& account, const Thresholds& told = {}) {
   const Thresholds& thresholds = account.budget.thresholds;
   while (account.reached < thresholds.size()) {
@@ -59,7 +59,7 @@ void reach_spent(StateChange& change, const std::string& tenant, BudgetAccount& 
   }
 }
 
-// Thresholds that were reached while the daemon was down are told; their actions end with the window.
+// Thresholds that were reached while the daemon was down are reported; their actions end with the window.
 bool tell_ended_windows(StateChange& change, const std::string& tenant, BudgetAccount& account, Instant until) {
   return end_windows(change.state(), account, until, [&] {
     reach_spent(change, tenant, account);
@@ -94,8 +94,8 @@ void hold_jobs(StateChange& change) {
   for (auto& [id, hold] : held) set_hold(change, *state.find_job(id), std::move(hold));
 }
 
-// A clock that was far ahead has begun windows of then. One that has begun goes on if it is the next one; the end of a
-// later one is not waited for. Whether there was any.
+// A clock that was far ahead has begun windows of that later time. A window that has begun continues if it is the next
+// one; the end of a later window is not awaited. Returns whether there was any.
 bool leave_far_windows(StateChange& change) {
   bool has_left = false;
   const std::int64_t now_us = utc_us(change.state(), change.at());
@@ -109,7 +109,7 @@ bool leave_far_windows(StateChange& change) {
   return has_left;
 }
 
-// Whether anything was due.
+// Returns whether anything was due.
 bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
   bool was_due = tell_ended_windows(change, tenant, account, change.at());
   const std::size_t before = account.reached;
@@ -118,7 +118,7 @@ bool follow_account(StateChange& change, const std::string& tenant, BudgetAccoun
   return was_due || account.reached > before;
 }
 
-// Whether anything was due in any.
+// Returns whether anything was due in any account.
 bool follow_accounts(StateChange& change) {
   bool was_due = false;
   change.budgets_changed();
@@ -128,7 +128,7 @@ bool follow_accounts(StateChange& change) {
   return was_due;
 }
 
-// What jobs hold from now on; of those that this change has charged it is added once the change is over.
+// Adds up what jobs hold from now on; jobs charged in this change are added when the change is over.
 void count_rates(StateChange& change) {
   change.state().budgets.edit_all([](const std::string&, BudgetAccount& account) { account.rate = Money(); });
   for (const auto& [id, job] : change.state().jobs) {
@@ -161,7 +161,7 @@ bool end_windows(const ClusterState& state, BudgetAccount& account, Instant unti
   for (Instant end = at_utc(state, account.window_ends_us); end <= until; end = at_utc(state, account.window_ends_us)) {
     count_until(account, end);
     at_end();
-    account.spent = Money();  // the remainder goes on, so that windows add up to what jobs have cost
+    account.spent = Money();  // the remainder is kept, so that windows add up to the cost of the jobs
     account.reached = 0;
     begin_window(state, account, end);
     has_ended = true;
@@ -199,7 +199,7 @@ Status apply(StateChange& change, const UtcSet& fact) {
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
   price_anew(change);
   if (!leave_far_windows(change)) return ok_status();
-  change.advance_time();  // what has been reached by now is told before jobs are held by it
+  change.advance_time();  // report what has been reached by now before it holds jobs
   hold_jobs(change);
   return ok_status();
 }

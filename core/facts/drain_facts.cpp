@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration kSameReclaim = Duration::seconds(1);
 
-// The planner looks at their jobs again, which what has become of the node concerns.
+// The planner examines the node's jobs again, because the change of the node affects them.
 std::vector<WorkerId> touch_workers_on(StateChange& change, const Node& node) {
   std::vector<WorkerId> workers = workers_on(node);
   for (const WorkerId id : workers) (void)change.job(change.worker(id).job);
@@ -37,7 +37,7 @@ std::optional<Instant> earliest(const NodeDrain& drain) {
   return first.found();
 }
 
-// A worker that boots there to join running members does not any more; their job goes on without it.
+// A worker that boots there no longer joins its running members; its job continues without it.
 void leave_if_booting(StateChange& change, WorkerId id) {
   const Worker& worker = change.worker(id);
   Job& job = change.job(worker.job);
@@ -47,7 +47,7 @@ void leave_if_booting(StateChange& change, WorkerId id) {
   end_move_if_pointless(change, job);
 }
 
-// A cause has come or changed. Returns how many workers are there.
+// A cause was added or changed. Returns how many workers are there.
 std::size_t follow_causes(StateChange& change, Node& node) {
   node.drain->deadline = earliest(*node.drain).value();
   const std::vector<WorkerId> workers = touch_workers_on(change, node);
@@ -55,7 +55,7 @@ std::size_t follow_causes(StateChange& change, Node& node) {
   return workers.size();
 }
 
-// A cause has gone.
+// A cause has ended.
 void follow_end(StateChange& change, NodeId id) {
   Node& node = change.node(id);
   if (earliest(*node.drain)) {

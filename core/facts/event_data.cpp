@@ -34,8 +34,8 @@ nlohmann::json compute_ms(const StepsMeasured& report) {
   return means;
 }
 
-// What the newest generation is to the one before: "start", "resume", "failure", "restart", "grow",
-// "shrink" or "replace".
+// The relation of the newest generation to the previous one: "start", "resume", "failure", "restart", "grow", "shrink"
+// or "replace".
 const char* kind_of_switch(const Job& job) {
   if (job.membership.commit.from_size == 0) return job.started_at ? "resume" : "start";
   if (job.membership.commit.after_failure) return "failure";

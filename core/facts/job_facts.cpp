@@ -20,7 +20,7 @@ Status stays(const JobSpec& spec, const char* what) {
   return conflict("job \"" + spec.name + "\" cannot change its " + what + "; submit it as a new job");
 }
 
-// Its workers were started with the rest, and must go on to fit the bounds.
+// Its workers were started with the other settings, and must still fit the bounds.
 Status check_change(const Job& job, const JobSpec& to) {
   const JobSpec& from = job.spec;
   if (to.name != from.name || to.tenant != from.tenant) return stays(from, "name or tenant");
@@ -56,7 +56,7 @@ Result<const Job*> live_job(const ClusterState& state, JobId id) {
 
 }  // namespace
 
-// The spec has been checked at the border; this guards the engine's own laws against a damaged journal.
+// The spec was checked when it was submitted; this protects the engine's own laws against a damaged journal.
 Status check_spec(const JobSpec& spec) {
   const auto& elastic = spec.elastic;
   const bool bounds = elastic.min >= 1 && elastic.min <= elastic.preferred && elastic.preferred <= elastic.max;
@@ -77,7 +77,8 @@ Status check_spec(const JobSpec& spec) {
       "\" breaks its own bounds; sizes must be ascending, within min and max, and whole groups, which are not spread");
 }
 
-// One for which there is no room counts, too: a batch that is too large by itself is told so, however many jobs wait.
+// Counts a job for which there is no room, too: a batch that is too large on its own is reported as such, however many
+// jobs wait.
 Status SubmitCheck::add(const JobSpec& spec) {
   TP_TRY(check_spec(spec));
   TP_TRY(check_allowed(*state_.tenants, spec));
@@ -197,7 +198,7 @@ Status apply(StateChange& change, const JobChanged& fact) {
   TP_TRY(check_allowed(*change.state().tenants, fact.spec));
   Job& changed = change.job(fact.job);
   changed.spec = fact.spec;
-  change.capacity_changed();  // its place in the queue may be another one
+  change.capacity_changed();  // its place in the queue may have changed
   change.emit("job.changed", changed, changed_data(changed.spec));
   return ok_status();
 }

@@ -24,7 +24,7 @@ Status check_ref(const PolicyFileRef& file) {
   return invalid_argument("a policy file has a name, a version of 64 hexadecimal digits and parameters");
 }
 
-// Whether each has a name after the one before, and none a number below 0.
+// Whether the names are strictly ascending, and no number is below 0.
 template <class Answer>
 bool is_in_order(const std::vector<Answer>& answers, std::string Answer::* name, int Answer::* number) {
   const auto out_of_order = std::adjacent_find(
@@ -45,7 +45,7 @@ Status check_pools(const std::vector<PoolWish>& pools) {
       "the nodes that a policy's round wants must be sorted by pool, one number for each, and not below 0");
 }
 
-// The policy file that decides from now on. What the one before was asked no longer counts.
+// The policy file that decides from now on. Questions to the previous file no longer count.
 void activate_file(StateChange& change, std::optional<PolicyFileRef> file) {
   PolicyDeployment& deployment = change.state().deployment;
   deployment.active = std::move(file);
@@ -147,12 +147,12 @@ Status apply(StateChange& change, const PolicyAnswered& fact) {
   TP_TRY(check_claims(round.claims));
   TP_TRY(check_pools(round.pools));
   if (!deployment.active || round.number != deployment.next_round)
-    return ok_status();  // it was asked before another file was activated
+    return ok_status();  // the question was asked before another file was activated
   ++deployment.next_round;
   deployment.pools = round.fault.empty() ? round.pools : std::vector<PoolWish>();
   deployment.told_at = change.at();
   change.capacity_changed();
-  // Where there is no job it was asked of pools alone: the plan for one that comes next waits for another answer.
+  // Without jobs the question was about pools alone: the plan for the next job waits for another answer.
   const bool of_pools_alone = deployment.active->provisions && change.state().jobs.empty();
   if (round.fault.empty()) {
     ++deployment.rounds;

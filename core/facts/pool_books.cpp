@@ -28,7 +28,7 @@ std::int64_t workers_that_fit(const std::vector<std::int64_t>& nodes, int slots_
   return workers;
 }
 
-// It would start if it had slots.
+// The job would start if it had slots.
 bool would_take_slots(const Job& job) {
   return job.state() == JobState::kPending && !is_withheld(job) && !job.requests.cancel &&
          job.verdict.blocked.on != BlockedOn::kClusterSize;
@@ -55,7 +55,7 @@ std::optional<PoolBooks::NodeEntry> PoolBooks::entry_of(const ClusterState& stat
   NodeEntry entry{.type = node->slot_type, .price = node->price_per_slot_hour};
   const bool takes_workers = node->takes_workers();
   if (takes_workers) entry.size = static_cast<int>(node->owners.size());
-  WorkerId last;  // slots of one worker mostly stand side by side
+  WorkerId last;  // the slots of one worker are mostly adjacent
   bool is_gone = false;
   for (const WorkerId owner : node->owners) {
     if (owner && owner != last) is_gone = state.find_worker(owner)->is_gone();

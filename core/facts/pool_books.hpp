@@ -52,8 +52,8 @@ class PoolBooks {
     bool operator==(const JobEntry&) const = default;
   };
   struct Type {
-    std::vector<std::int64_t> nodes_by_open;  // nodes that accept workers, by number of free slots; the next field
-                                              // likewise by number of all slots
+    // Nodes that accept workers, by number of free slots; and by number of all slots.
+    std::vector<std::int64_t> nodes_by_open;
     std::vector<std::int64_t> nodes_by_size;
     UnheldSlots open;
     UnheldSlots closed;

@@ -15,9 +15,10 @@
 namespace tidepool::core {
 namespace {
 
-constexpr Duration kListLag = Duration::seconds(30);      // a node that was created a moment ago may not be listed yet
-constexpr Duration kLastMoments = Duration::seconds(30);  // for workers on a node that is given back and comes again
-constexpr Duration kSameEnd = Duration::seconds(10);      // clocks and calls make what is told again a little different
+constexpr Duration kListLag = Duration::seconds(30);  // a node created a moment ago may not be listed yet
+constexpr Duration kLastMoments =
+    Duration::seconds(30);                            // for workers on a node that is being released and joins again
+constexpr Duration kSameEnd = Duration::seconds(10);  // clocks and calls make repeated reports differ slightly
 
 nlohmann::json data_of(const PoolNode& node) {
   return {{"pool", node.pool}, {"name", node.name}, {"request", node.request}, {"provider_id", node.provider_id}};
@@ -61,7 +62,7 @@ NodePool& pool_of(StateChange& change, const PoolNode& node) {
   return change.state().pools.pools.at(node.pool);
 }
 
-// Its machine is no more: that is the proof of death of what it ran.
+// Its machine no longer exists: that is the proof of death of its workers.
 void forget(StateChange& change, NodeRequest request, const char* why) {
   const PoolNode gone = change.state().pools.nodes.at(request);
   emit(change, "pool.node_gone", gone, {{"why", why}});
@@ -109,7 +110,7 @@ Status check_spec(const PoolSpec& spec) {
   return ok_status();
 }
 
-// In a row of an earlier version: what a list lacked was gone, and each end that was told again was an event.
+// In rows of earlier versions a node missing in a list was gone, and each repeated end was an event.
 bool has_old_rules(const PoolListed& fact) {
   return !fact.begun_at;
 }
@@ -118,7 +119,7 @@ bool is_known_end(const PoolNode& node, Instant end) {
   return node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
 }
 
-// What the list tells of a node that it has.
+// Handles what the list says about a node that it contains.
 void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
   if (!entry.provider_id.empty()) node.provider_id = entry.provider_id;
   if (entry.lifetime) {
@@ -131,25 +132,25 @@ void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
   }
 }
 
-// Nothing speaks of the request. A list that was begun before some node was forgotten may have that one still, also
-// where it is of another pool with the same provider: the next one tells.
+// No request matches. A list that was begun before some node was forgotten may still contain that node, even one of
+// another pool with the same provider: the next list decides.
 bool is_unknown(const NodePools& pools, const PoolListed& fact, NodeRequest request) {
   if (request == 0 || pools.find_node(request) != nullptr) return false;
   const bool may_be_late = fact.begun_at && pools.forgotten_at && *pools.forgotten_at >= *fact.begun_at;
   return !may_be_late || request >= pools.next_request;
 }
 
-// It lists a node that it has said it ends: it is told once more.
+// The list contains a node whose end was confirmed: deletion is ordered once more.
 void end_again(StateChange& change, const PoolListed& fact, PoolNode& node) {
   const bool is_due = node.state == PoolNodeState::kReleasing && node.delete_answered;
   if (!is_due || node.backoff.holds(change.at())) return;
   node.delete_answered = false;
-  if (!node.ended_at) node.ended_at = node.since;  // of a state of an earlier version
+  if (!node.ended_at) node.ended_at = node.since;  // in a state of an earlier version
   if (!has_old_rules(fact) && !outstays(node, pool_of(change, node).spec, change.at())) return;
   emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
 }
 
-// Its workers may have been given time beyond the end that its provider tells now.
+// Its workers may have been granted time beyond the end that its provider now reports.
 void hasten_drain(StateChange& change, const PoolNode& node) {
   const Node* joined = change.state().find_node(node.node);
   const bool is_drained = node.state == PoolNodeState::kDraining && joined != nullptr && joined->drain;
@@ -158,7 +159,7 @@ void hasten_drain(StateChange& change, const PoolNode& node) {
   if (*joined->drain->asked > latest) ask_drain(change, node.node, latest, "its provider ends it sooner");
 }
 
-// What it means that the list lacks the node: nothing yet, or miss().
+// What it means that the node is missing in the list: nothing yet, or miss().
 bool is_lacking(const ClusterState& state, const PoolListed& fact, const PoolNode& node, Instant now) {
   const Node* joined = state.find_node(node.node);
   switch (node.state) {
@@ -171,7 +172,7 @@ bool is_lacking(const ClusterState& state, const PoolListed& fact, const PoolNod
   return false;
 }
 
-// Nodes that the list should have, and has not.
+// Nodes that the list should contain, and does not.
 std::vector<NodeRequest> unlisted_in(const ClusterState& state, const PoolListed& fact) {
   std::set<NodeRequest> listed;
   for (const auto& entry : fact.nodes) listed.insert(entry.request);
@@ -183,7 +184,7 @@ std::vector<NodeRequest> unlisted_in(const ClusterState& state, const PoolListed
   return unlisted;
 }
 
-// A list may be incomplete: what has not joined is ended before it is forgotten.
+// A list may be incomplete: a node that has not joined is deleted before it is forgotten.
 void end_vanished(StateChange& change, PoolNode& node) {
   create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
   become(change, node, PoolNodeState::kReleasing);
@@ -217,7 +218,7 @@ void close(StateChange& change, const PoolNode& planned, Instant deadline, const
   if (change.state().find_node(planned.node) != nullptr) ask_drain(change, planned.node, deadline, why);
 }
 
-// The pool was not to shrink where its provider ends the node: what was on it may need another.
+// The pool did not want to shrink when its provider ends the node: the node's workers may need another.
 void settle(StateChange& change, const PoolNode& node) {
   if (nears_its_end(node, change.at())) return note_outside_change(change);
   pool_of(change, node).settled_at = change.state().pools.changes;
@@ -231,8 +232,8 @@ void apply(StateChange& change, const EmptyNodeIntent& intent, const Reason& rea
   emit(change, "pool.node_emptying", node, {{"seconds", intent.within.to_seconds()}, {"reason", reason_data(reason)}});
 }
 
-// Its operator or its provider takes it out: its pool was not to shrink either. Not one that its pool empties itself,
-// and not for a window, which may be for each node that comes in its place as well.
+// The operator or provider takes the node out, without the pool wanting to shrink. Not for a node that its pool empties
+// itself, and not for a window, which may also apply to each node that comes in its place.
 bool is_taken_out(const ClusterState& state, const PoolNode& planned) {
   const Node* node = state.find_node(planned.node);
   return planned.state == PoolNodeState::kJoined && node != nullptr && node->drain &&
@@ -282,7 +283,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
   for (auto& [name, pool] : pools.pools) {
     if (names.contains(name)) continue;
     pool.retired = true;
-    forget_list_failures(pool);  // nothing lists them now
+    forget_list_failures(pool);  // its nodes are no longer listed
     pool.spec.min = pool.spec.max = 0;
   }
   for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
@@ -391,14 +392,14 @@ void join_pool(StateChange& change, Node& node, int slots) {
   }
   if (!mine.is_coming()) return;
   node.drain.reset();
-  node.cordoned = false;  // of an earlier machine of this name
+  node.cordoned = false;  // set for an earlier machine of this name
   node.labels_set.clear();
   node.faults.reset();
   Backoff& backoff = pool_of(change, mine).backoff;
   if (backoff.failed_at < mine.asked_at) backoff = {};
   become(change, mine, PoolNodeState::kJoined);
   emit(change, "pool.node_joined", mine, {{"seconds", (change.at() - mine.asked_at).to_seconds()}});
-  // Else a gang that needs what it lacks would make one node after another.
+  // Otherwise a gang that still needs another node would order one node after another.
   if (slots < spec.slots_per_node) {
     return create_failed(change, mine, "too_few_slots",
                          node.name + " has " + std::to_string(slots) + " of the " +
@@ -469,7 +470,7 @@ bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) 
   const std::vector<NodeRequest> unlisted = unlisted_in(state, fact);
   return std::any_of(unlisted.begin(), unlisted.end(), [&](NodeRequest request) {
     const PoolNode& node = *state.pools.find_node(request);
-    // The answer to the first call that ends it may be on its way here.
+    // The answer to the first deletion call may still be on its way.
     const bool may_have_ended = node.state == PoolNodeState::kReleasing && node.backoff.failures == 0;
     return may_have_ended || is_lacking(state, fact, node, now);
   });

@@ -17,7 +17,7 @@
 namespace tidepool::core {
 namespace {
 
-// What a list makes of all nodes and pools, and which of their prices are others than now.
+// The list's prices for all nodes and pools, and which of them differ from the present prices.
 struct Repricing {
   std::int64_t unix_us = 0;  // at that time
   Prices prices = {};
@@ -25,7 +25,7 @@ struct Repricing {
   std::vector<std::pair<std::string, Money>> pools = {};
 };
 
-// `pool`: the node's; null = it is of none.
+// `pool`: the node's pool; null = it belongs to none.
 void price_node(Repricing& found, const ClusterState& state, const Node& node, const NodePool* pool) {
   if (state.has_gone(node)) return;
   const Money own = own_price(state, node);
@@ -54,7 +54,7 @@ Repricing priced_by(PriceList list, const ClusterState& state, std::int64_t unix
   return found;
 }
 
-// The same where nothing has changed but the node, its pool and which pools there are.
+// The same if only the node, its pool and the set of pools have changed.
 Repricing priced_now(const ClusterState& state, NodeId id, std::int64_t unix_us) {
   Repricing found{.unix_us = unix_us, .prices = *state.prices};
   found.prices.next_change_us = next_change_us(found.prices.list, unix_us);
@@ -92,7 +92,7 @@ void set_now(StateChange& change, Repricing found) {
   set_prices(change, std::move(found));
 }
 
-// The rules whose price is another one from then on.
+// The rules whose price changes at that time.
 nlohmann::json told_at(const PriceList& list, std::int64_t unix_us) {
   nlohmann::json rules = nlohmann::json::array();
   for (const PriceRule& rule : list.rules) {
@@ -104,7 +104,7 @@ nlohmann::json told_at(const PriceList& list, std::int64_t unix_us) {
   return rules;
 }
 
-// A change that was due at `at`, which may have passed: no job has been written to by this fact yet.
+// A change that was due at `at`, possibly in the past: this fact has not written to a job yet.
 void set_then(StateChange& change, Instant at) {
   ClusterState& state = change.state();
   Repricing found = priced_by(state.prices->list, state, utc_us(state, at));

@@ -25,8 +25,8 @@ std::vector<std::int64_t> shares_of(std::int64_t samples, const std::vector<std:
   TP_CHECK(all > 0, "a member has a share");
   std::vector<std::int64_t> shares;
   shares.reserve(weights.size());
-  std::int64_t before = 0;  // weights of the ranks so far
-  std::int64_t given = 0;   // samples of these
+  std::int64_t before = 0;  // weights of the ranks before this one
+  std::int64_t given = 0;   // samples given to these ranks
   for (const std::int64_t weight : weights) {
     before += weight;
     const auto up_to = static_cast<std::int64_t>(Wide{samples} * before / all);

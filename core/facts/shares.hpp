@@ -13,8 +13,7 @@
 
 namespace tidepool::core {
 
-inline constexpr double kIdleAllowed =
-    0.05;  // share of the others' time: a rebalanced worker that waits no more than this is noise
+inline constexpr double kIdleAllowed = 0.05;  // of the others' time: shorter waits of a rebalanced worker are noise
 
 // The samples of each rank in a step of `samples`: consecutive pieces in proportion to the weights, as the workers'
 // data ledger cuts them. Requires: weights >= 0, and a sum > 0.

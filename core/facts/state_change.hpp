@@ -34,8 +34,8 @@ struct Touched {
 
 class StateChange {
  public:
-  // `books` and `dues`: for the state, which they outlive; null = the pool's account is not needed, and the next due
-  // budget is searched among all.
+  // `books` and `dues` belong to the state and outlive this object; null = the pool's account is not needed, and the
+  // next due budget is searched among all.
   StateChange(ClusterState& state, Instant at, PoolBooks* books = nullptr, BudgetDues* dues = nullptr)
       : state_(state), at_(at), books_(books), dues_(dues) {}
 

@@ -10,13 +10,13 @@
 namespace tidepool::core {
 namespace {
 
-// Null: that move is over, or never was.
+// Null: that transfer is over, or never existed.
 const StateMove* move_of(const Job& job, const auto& fact) {
   const auto& moving = job.recovery.moving;
   return moving && moving->to == fact.node && moving->step == fact.step ? &*moving : nullptr;
 }
 
-// The workers that have waited are started now: only from here on their time to boot counts.
+// The workers that have waited are started now: their boot time counts only from here.
 void let_workers_start(StateChange& change, Job& job) {
   const StateMove move = *job.recovery.moving;
   job.recovery.moving.reset();

@@ -26,7 +26,7 @@ Error not_allowed(const JobSpec& spec, const std::string& what) {
   return invalid_argument("job \"" + spec.name + "\": " + what);
 }
 
-// For so long a job keeps slots of which others may have a guarantee.
+// How long a job keeps slots for which others may have a guarantee.
 Status check_times(const Tenant& tenant, const JobSpec& spec) {
   const auto check = [&](const char* field, Duration time, const char* name, std::optional<Duration> most) -> Status {
     if (!most || time <= *most) return ok_status();
@@ -38,7 +38,7 @@ Status check_times(const Tenant& tenant, const JobSpec& spec) {
   return check("elastic.cooldown", spec.elastic.cooldown, "job_hold_max", tenant.job_hold_max);
 }
 
-// By one tenant on the way from the pool to the job's own.
+// The check by one tenant on the path from the pool to the job's own tenant.
 Status check_limits(const Tenant& tenant, const JobSpec& spec) {
   const std::string of = " of tenant \"" + tenant.name + "\"";
   if (tenant.priority_max && spec.priority > *tenant.priority_max) {
@@ -68,7 +68,8 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
                                " for good, more than the guarantee of " + std::to_string(tenant.guarantee) + of);
 }
 
-// Of a tenant that `has` so many jobs, and gets others with this one. It passes, unless these are too many by
+// For a tenant that `has` that many jobs, and gets more with this submission. Passes unless the new jobs alone are too
+// many.
 // themselves.
 Error jobs_max_reached(const Tenant& tenant, const JobSpec& spec, int has, int with_it) {
   const std::string most = std::to_string(*tenant.jobs_max);
@@ -97,14 +98,14 @@ Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& next) 
   return refusals.status();
 }
 
-// When a job is due depends on the limits on preemption.
+// When a job's next decision is due depends on the limits on preemption.
 void look_at_all_jobs(StateChange& change) {
   std::vector<JobId> ids;
   for (const auto& [id, job] : change.state().jobs) ids.push_back(id);
   for (const JobId id : ids) (void)change.job(id);
 }
 
-// What tenants that leave have used stays with the nearest tenant above them that does not leave.
+// The use of removed tenants is added to the nearest tenant above them that remains.
 TenantUses uses_kept(const ClusterState& state, const TenantsByName& next) {
   TenantUses kept;
   for (const auto& [name, use] : state.tenant_uses) {
@@ -118,14 +119,14 @@ TenantUses uses_kept(const ClusterState& state, const TenantsByName& next) {
   return kept;
 }
 
-// Slots kept for good by other jobs that hold some, of each tenant and of those below it.
+// Slots held permanently by other running jobs, for each tenant including the tenants below it.
 std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state, const Job& job) {
   std::map<std::string, int, std::less<>> kept;
   for (const auto& [id, other] : state.jobs) {
     const bool holds = !is_final(other->state()) && !other->membership.workers.empty();
     if (id != job.id && holds) kept[other->spec.tenant] += firm_slots(*other, other->spec.scaling.names_policy());
   }
-  // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
+  // Each tenant comes after its parent, so from the end each sum is complete before it is added.
   const auto& tenants = state.tenants->tenants;
   for (auto tenant = tenants.rbegin(); tenant != tenants.rend(); ++tenant) {
     if (!tenant->parent.empty()) kept[tenant->parent] += kept[tenant->name];
@@ -133,7 +134,7 @@ std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state
   return kept;
 }
 
-// `when`: it would keep them.
+// `when`: under which condition the job would keep them.
 Status check_kept(const ClusterState& state, const Job& job, int slots, std::string_view when) {
   if (state.tenants->empty() || slots == 0) return ok_status();
   auto kept_by = kept_by_others(state, job);

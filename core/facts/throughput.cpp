@@ -26,7 +26,7 @@ void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64
   const int fading = static_cast<int>(std::clamp<std::int64_t>(half_lives, 0, 1000));
   const double old_weight = std::ldexp(static_cast<double>(std::min(record.steps, steps_kept(record))), -fading);
   const double share = static_cast<double>(counted) / (old_weight + static_cast<double>(counted));
-  // A mean of the rates of reports would be too high: it counts each step alike, however short.
+  // A mean of the reports' rates would be too high: it weighs each step equally, however short.
   double samples = record.samples_per_second * record.step_seconds;
   samples += share * (samples_per_step - samples);
   record.step_seconds += share * (step_seconds - record.step_seconds);

@@ -7,8 +7,8 @@
 
 namespace tidepool::core {
 
-// The past has at most the weight of this many steps, or of as many steps as the measurement took: a hundred steps of a
-// few milliseconds are a moment, and mostly reflect other activity of the machine.
+// The past has at most the weight of kMemorySteps, or of the steps in kMemoryTime if those are more: a hundred steps of
+// a few milliseconds are a moment, and mostly reflect other activity of the machine.
 inline constexpr std::int64_t kMemorySteps = 100;
 inline constexpr Duration kMemoryTime = Duration::seconds(10);
 // The past's weight halves after each such period without a measurement.

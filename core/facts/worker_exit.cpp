@@ -18,7 +18,7 @@ namespace tidepool::core {
 namespace {
 
 bool was_expected(const Worker& worker, const Job& job) {
-  // One that was gone before has been counted then.
+  // A worker that no longer counted as available was counted then.
   return worker.phase == WorkerPhase::kLeaving || worker.is_gone() || winds_down(job) || !is_active(job.state());
 }
 
@@ -27,7 +27,7 @@ constexpr const char* kNeedsRestart = "a program that does not use the tidepool 
 constexpr const char* kNeedsLonger =
     ", and one that takes longer to its first batch a longer engine.start_timeout of the daemon";
 
-// Its program never spoke with the agent, as those of live jobs do.
+// Its program never sent a message to its agent, as programs of live jobs do.
 bool is_unheard(const Job& job, const Worker& worker) {
   return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting;
 }
@@ -35,7 +35,7 @@ bool is_unheard(const Job& job, const Worker& worker) {
 constexpr const char* kTooSoon =
     "before the training had finished; to end it early a program calls job.finish() or tidepool_finish()";
 
-// It has ended as if all were done.
+// It ended as if everything were done.
 bool ends_too_soon(const Job& job, const Worker& worker, const ExitNotice& notice) {
   return notice.exit_code == 0 && notice.signal == 0 && !worker.stopped_for && job.spec.resize == ResizeMode::kLive &&
          !job.progress.finished;
@@ -65,7 +65,7 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
   return text + (notice.detail.starts_with("last output: ") ? "; " : ": ") + notice.detail;
 }
 
-// What a loss is told with beside exit code and signal.
+// The data of a loss in addition to exit code and signal.
 std::string detail_of(const Job& job, const Worker& worker, const ExitNotice& notice) {
   if (worker.stopped_for) return describe(job, worker, notice);
   std::string why = notice.never_joined ? kNeedsRestart : "";
@@ -86,25 +86,25 @@ bool ends_for_good(const ExitNotice& notice) {
   return notice.exit_code == kExitMisconfigured || notice.never_joined;
 }
 
-// After the end of training a member's program has failed, or was still running when its time was over.
+// After the end of training a member's program failed, or was still running when its time was over.
 bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice) {
   const bool failed = notice.exit_code > 0 || notice.signal != 0;
   return job.progress.finished && failed && contains(job.membership.members, worker.id) && !worker.is_gone();
 }
 
-// A program that is restarted for each change, mostly because it did not end in time.
+// A program that is restarted for each change, usually because it did not end in time.
 bool is_killed(const Job& job, const Worker& worker, const ExitNotice& notice) {
   return job.spec.resize == ResizeMode::kRestart && worker.launched > 0 && !worker.is_gone() &&
          notice.signal == SIGKILL;
 }
 
-// Its own word that it has failed counts; one that was killed from outside may have saved its result.
+// Its own report of failure counts; a program killed from outside may have saved its result.
 void note_bad_end(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   if (!worker.kill_at && notice.exit_code > 0) job.recovery.ended_badly = true;
   emit_lost(change, job, worker, notice);
 }
 
-// A program that fails by itself does so after the same step each time.
+// A program with a fault of its own fails after the same step each time.
 void count_loss(Job& job) {
   Recovery& recovery = job.recovery;
   ++recovery.restarts;
@@ -113,13 +113,13 @@ void count_loss(Job& job) {
   recovery.lost_step = step;
 }
 
-// It is lost in a start.
+// The worker is lost during a start.
 bool is_lost_booting(const Job& job, const Worker& worker) {
   return worker.phase != WorkerPhase::kMember && job.membership.members.empty();
 }
 
-// Another worker of the same start, or another member, has been lost, and the job has not stepped since: what takes
-// many workers takes them one by one.
+// Another worker of the same start, or another member, was lost, and the job has not stepped since: one cause that
+// affects many workers is reported one worker after the other.
 bool is_same_loss(const ClusterState& state, const Job& job, const Worker& worker) {
   const Membership& membership = job.membership;
   if (is_lost_booting(job, worker)) return job.recovery.lost_start && job.recovery.lost_start == job.last_start_at;
@@ -129,12 +129,12 @@ bool is_same_loss(const ClusterState& state, const Job& job, const Worker& worke
                      [&](WorkerId id) { return id != worker.id && !is_live(state, id); });
 }
 
-// Once for each job, however many of its workers went together.
+// Once per job, however many of its workers ended together.
 void count_loss(Job& job, IdSet<JobId>& counted) {
   if (counted.insert(job.id)) count_loss(job);
 }
 
-// The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
+// The program may have finished: a member has exited with 0, but rank 0, which reports the end, has not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
   const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
   return well && job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kMember &&
@@ -149,7 +149,7 @@ void count_quiet_exits(StateChange& change, Job& job) {
   count_loss(job);
   for (const WorkerId id : job.recovery.unconfirmed_exits) {
     job.recovery.last_error = id.text() + " exited with code 0 " + kTooSoon;
-    const Worker* held = change.state().find_worker(id);  // the others have left the state when they exited
+    const Worker* held = change.state().find_worker(id);  // the others left the state when they exited
     change.emit("worker.lost", job, held == nullptr ? NodeId() : held->node,
                 lost_data(id, {.exit_code = 0}, std::string("exited ") + kTooSoon));
   }
@@ -160,7 +160,7 @@ void count_quiet_exits(StateChange& change, Job& job) {
 void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice) {
   if (!is_killed(job, worker, notice)) return;
   if (worker.notice && worker.notice->answer == NoticeAnswer::kDone) {  // it is killed at once, and has saved all
-    ++change.state().next_event;  // a replay of rows of a version that told it comes to the same numbers
+    ++change.state().next_event;  // a replay of rows of a version that reported it gives the same numbers
     return;
   }
   change.emit("worker.killed", job, worker.node, {{"worker", worker.id.text()}, {"detail", notice.detail}});
@@ -176,8 +176,8 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
 
 namespace {
 
-// One loss for a job, except of workers that were to end. `take(id, job)` makes the worker gone and says how it was
-// lost; `may_be_quiet`: its program has ended, maybe because it had finished.
+// One loss per job, except for workers that should end anyway. `take(id, job)` removes the worker and says how it was
+// lost; `may_be_quiet`: its program has ended, perhaps because it had finished.
 template <class Take>
 void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice, bool may_be_quiet,
                   const Take& take) {
@@ -216,7 +216,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
   }
 }
 
-// A worker that keeps its slots and was about to join does not any more.
+// A worker that keeps its slots and was about to join no longer does.
 void leave_if_joining(StateChange& change, const Job& job, WorkerId id) {
   const auto& transition = job.phase.transition();
   if (transition && !transition->committed && contains(transition->joining_workers, id)) {
@@ -266,7 +266,7 @@ void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const Ex
 
 namespace {
 
-// Of a start that has lost workers whole groups go on; the others leave.
+// In a start that has lost workers, complete groups continue; the other workers leave.
 void keep_whole_groups(StateChange& change, const Job& job, Transition& transition) {
   const std::vector<WorkerId> before =
       std::exchange(transition.joining_workers, in_whole_groups(change.state(), job, transition.joining_workers));
@@ -292,9 +292,9 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   const bool splits = transition.to_size % job.spec.elastic.group != 0;
   const bool is_too_few = was_joining && (splits || (leaving_workers > 0 && transition.to_size < job.spec.elastic.min));
   if (joining_workers > 0 && !is_too_few) return;
-  // What has come to another type goes on there; the worker that handed the state on leaves all the same.
+  // Workers on the new type continue there; the worker that handed the state over leaves nevertheless.
   if (!splits && leaving_workers > 0 && is_split(change.state(), job)) return;
-  // Of a change that would leave too few, or part of a group, those that have come already have come in vain.
+  // If a change would leave too few workers, or part of a group, the workers that have joined are dropped again.
   for (const WorkerId other : transition.joining_workers) mark_leaving(change, other, std::nullopt);
   drop_transition(job);
   job.last_resize_at = change.at();  // a cooldown before the next try
@@ -302,8 +302,8 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
 
 namespace {
 
-// All members live as far as is known, only on nodes that are away. Shares that they may go by are forgotten with the
-// members, so a job with any but even ones is not taken back.
+// All members live as far as is known, on lost nodes only. Their shares are forgotten with the members, so a job with
+// uneven shares cannot continue with them.
 bool may_return(const ClusterState& state, const Job& job) {
   if (job.spec.resize != ResizeMode::kLive || !job.membership.switched || job.phase.transition() ||
       job.progress.finished)
@@ -320,7 +320,7 @@ bool may_return(const ClusterState& state, const Job& job) {
 void take_back(StateChange& change, Job& job) {
   const auto size = static_cast<int>(job.membership.on_lost_nodes.size());
   if (size == 0 || job.state() != JobState::kPending || winds_down(job)) return;
-  if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // changed meanwhile
+  if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // its bounds have changed meanwhile
   for (const WorkerId id : job.membership.on_lost_nodes) {
     if (!is_live(change.state(), id)) return;
   }

@@ -43,8 +43,8 @@ class NodeOrders {
   // Orders nodes for the gang if it does not fit, from pools whose nodes it may use. True: it waits for a node that is
   // coming, or was ordered now.
   bool serve(const GangNeed& need, const MayBuy& may_buy);
-  // Keeps the nodes that are there and would be taken up by gangs that have not been served, where they may be soon:
-  // they are being preempted, or nodes of pools are away or on their way out and others may then come in their place.
+  // Keeps existing nodes that unserved gangs would occupy, if these gangs may be served soon: they are being preempted,
+  // or nodes of pools are away or leaving and others may then come in their place.
   void keep_for(const std::vector<const Job*>& jobs, const MayBuy& may_buy);
   // True: the node has never joined, is away or has been emptied, and was either handled or must stay for now.
   bool give_up(const PoolNode& mine);

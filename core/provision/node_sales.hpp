@@ -25,9 +25,8 @@ class NodeSales {
  private:
   // For the workers of a node that have no room elsewhere.
   struct Lacking {
-    int slots = 0;  // slots that jobs release, those with the smallest loss
-    std::vector<SizeStep>
-        groups;  // slots that jobs release for their own groups: the slots of other jobs may be in no domain
+    int slots = 0;                 // released by the jobs that lose least
+    std::vector<SizeStep> groups;  // released by jobs for their own groups: slots of others may be in no domain
   };
   bool sell_one_of(const NodePool& pool);
   [[nodiscard]] bool has_idle(const PoolSpec& spec) const;

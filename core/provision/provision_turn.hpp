@@ -12,8 +12,8 @@
 
 namespace tidepool::core {
 
-// A node is bought for growth only above kBuyAbove times its price, and emptied only below the other multiple, so that
-// a worth near the price causes no change.
+// A node is bought for growth only if its worth is above kBuyAbove times its price, and emptied only below kSellBelow
+// times its price, so that a worth near the price causes no change.
 inline constexpr double kBuyAbove = 1.1;
 inline constexpr double kSellBelow = 0.9;
 

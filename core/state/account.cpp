@@ -13,7 +13,7 @@
 namespace tidepool::core {
 namespace {
 
-// Calls `change` with the accounts of the job's tenant and of those above it, and with what the job costs an hour.
+// Calls `change` with the accounts of the job's tenant and of the tenants above it, and with the job's cost per hour.
 void for_budgets(ClusterState& state, const Job& job, auto&& change) {
   if (state.budgets.empty()) return;
   std::optional<Money> rate;  // a look at all its workers
@@ -47,14 +47,14 @@ void charge_part(Account& account, const Held& held, Instant until) {
   accrue(held.booting.rate, passed, booting.cost, account.boot_remainder);
 }
 
-// What the account came to when a day ended; null: nothing yet.
+// The account at the end of the newest past day; null: none.
 const DayMark* mark_at(const Account& account, std::int64_t day) {
   const auto after = std::upper_bound(account.days.begin(), account.days.end(), day,
                                       [](std::int64_t wanted, const DayMark& mark) { return wanted < mark.day; });
   return after == account.days.begin() ? nullptr : &*std::prev(after);
 }
 
-// The day up to which, or in which, it is charged: what comes next is of this one.
+// The day up to which, or in which, the account is charged: the next charge belongs to it.
 std::int64_t charged_day(const ClusterState& state, const Account& account) {
   return day_in_utc(state, account.charged_until);
 }
@@ -73,7 +73,7 @@ void charge_account(const ClusterState& state, const Job& job, Instant until, Ac
       account.days.push_back(
           {.day = day, .slot_time = account.slot_time, .cost = account.cost, .overheads = account.overheads});
     }
-    if (held.all.slots == 0) break;  // the days that follow are alike
+    if (held.all.slots == 0) break;  // the following days are the same
   }
   charge_part(account, held, until);
 }

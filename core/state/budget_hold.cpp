@@ -12,7 +12,8 @@ reason::OfBudget told_of(const BudgetHold& hold) {
 
 }  // namespace
 
-// Facts alone, and no decision, make a job that a budget shrinks one that is withheld: a plan that was made stays good.
+// Only facts, and no decision, turn a job that a budget shrinks into a withheld one: so a plan that was made stays
+// valid.
 bool is_withheld(const Job& job) {
   return job.hold && (job.hold->action != BudgetAction::kShrink || job.state() == JobState::kPending);
 }

@@ -109,7 +109,7 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
   return transition_breaks(state, job, members);
 }
 
-// A budget goes by what the jobs that count in it hold.
+// A budget's rate follows from the slots of the jobs that count in it.
 Broken budgets_break(const ClusterState& state) {
   if (state.budgets.empty()) return std::nullopt;
   std::map<std::string, Money> rates;
@@ -125,7 +125,7 @@ Broken budgets_break(const ClusterState& state) {
   return std::nullopt;
 }
 
-// Nodes that are up cost what the list says, at the time of the newest fact.
+// The price of a node that is up is the list's price at the time of the newest fact.
 Broken prices_break(const ClusterState& state) {
   const Prices& prices = *state.prices;
   if (prices.list.empty()) return std::nullopt;

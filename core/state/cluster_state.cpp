@@ -44,7 +44,7 @@ const char* to_text(NoticeAnswer answer) {
 
 Job& ClusterState::mutable_job(JobId id) {
   std::shared_ptr<const Job>& slot = jobs.edit(id);
-  // Taking a share of it orders what follows behind a share that was dropped on another thread.
+  // Copying the shared pointer orders later reads after the release of a copy on another thread.
   const std::shared_ptr<const Job> held = slot;
   if (held.use_count() > 2) slot = std::make_shared<Job>(*held);
   // Every job is created as a plain Job (never as a const one), so writing through is defined.

@@ -144,8 +144,7 @@ struct Node {
   Money price_per_slot_hour;         // now (prices.hpp)
   std::vector<WorkerId> owners;      // one per slot; none = free
   std::optional<NodeHealth> health;  // none: never measured
-  std::string
-      data_address;  // address at which its workers connect to workers of other nodes; empty = its agent reported none
+  std::string data_address;          // where its workers accept workers of other nodes; empty = its agent reported none
   // The isolation that it enforces on jobs (user, view, bounds), by the protocol's names; none: its agent reported
   // nothing.
   std::optional<std::vector<std::string>> isolation;
@@ -224,8 +223,7 @@ struct ClusterState {
   SharedIdTable<WorkerId, Worker> workers;  // those that hold slots
   // Jobs that have not ended, and ended jobs whose workers have not all exited.
   SharedIdTable<JobId, std::shared_ptr<const Job>> jobs;
-  SharedIdTable<JobId, std::shared_ptr<const EndedJob>>
-      ended;  // the newest of the other ended jobs, if they measured something or succeeded
+  SharedIdTable<JobId, std::shared_ptr<const EndedJob>> ended;  // newest ones that measured something or succeeded
   EndedCounts ended_counts;
   std::uint64_t next_job = 1;
   std::uint64_t next_node = 1;

@@ -37,7 +37,7 @@ std::map<std::string, std::map<int, SizeRecord>> sizes_elsewhere(const Job& job)
   return sizes;
 }
 
-// Those that ended first, down to the bound.
+// Removes those that ended first, down to the bound.
 void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
   if (state.ended.size() < 2 * kEndedJobsRemembered) return;
   std::vector<std::pair<Instant, JobId>> order;

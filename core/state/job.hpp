@@ -26,8 +26,8 @@ namespace tidepool::core {
 struct SizeChange {
   int from = 0;          // workers; 0 = this size was never reached from another size
   double from_rate = 0;  // samples a second at that size
-  double rate =
-      0;  // and at this size, until the cooldown was over or scaling.every_steps were measured, whichever is later
+  // And at this size, until the cooldown was over or scaling.every_steps were measured, whichever is later
+  double rate = 0;
   Duration over;  // how long that was measured
   Instant at;     // when the change took effect
 };
@@ -199,8 +199,7 @@ struct Progress {
   std::int64_t epoch = 0;
   ProgramLength length;                // newest reported; job_work.hpp computes what is left
   std::optional<Instant> reported_at;  // newest report of steps
-  std::optional<Instant>
-      late_at;  // when the job counts as late, by the end that a report first put near since the last switch
+  std::optional<Instant> late_at;      // when it is late, by the first near end reported since the switch
   double first_loss = 0;
   double last_loss = 0;
   std::int64_t global_batch = 0;              // samples a step, from the newest report; 0 = not reported
@@ -227,8 +226,7 @@ struct TypeRecords {
 // The job's own records are those of the slot type on which it runs or last ran; records of other types are stored
 // separately until the job runs there again (type_records.hpp).
 struct Measurements : TypeRecords {
-  std::string
-      slot_type;  // the type on which its own records were measured; empty = unknown, or nothing was measured yet
+  std::string slot_type;  // on which its own records were measured; empty = unknown, or nothing was measured yet
   std::map<std::string, TypeRecords> on_other_types;
   std::int64_t steps_since_switch = 0;                     // measured at the present generation
   std::map<WorkerId, std::vector<double>> detector_state;  // the straggler detector's state for each member
@@ -245,17 +243,15 @@ struct Recovery {
   // Members that exited with 0 before rank 0 reported the end: the report may still arrive.
   std::vector<WorkerId> unconfirmed_exits;
   std::optional<Instant> unconfirmed_since;
-  bool ended_badly = false;      // after the end of training, a member's program failed
-  bool misconfigured = false;    // before its first step a program reported that its own settings are wrong
-  bool cooldown_waived = false;  // a member was lost: the job may grow back without waiting
-  int restarts = 0;              // losses of workers so far; workers lost together count once
-  std::optional<std::int64_t>
-      lost_step;                      // newest step reported when the newest loss happened; none: none since its start
-  int lost_there = 0;                 // consecutive losses after that step
-  std::optional<Instant> lost_start;  // newest start during which booting workers were lost, which counted once
-  int replacements = 0;               // replacements of stragglers in the present series (straggler_patience.hpp)
-  bool shrunk_for_straggler =
-      false;  // it has released a straggler's slots since its last change of size for another reason
+  bool ended_badly = false;               // after the end of training, a member's program failed
+  bool misconfigured = false;             // before its first step a program reported that its own settings are wrong
+  bool cooldown_waived = false;           // a member was lost: the job may grow back without waiting
+  int restarts = 0;                       // losses of workers so far; workers lost together count once
+  std::optional<std::int64_t> lost_step;  // newest step reported at the newest loss; none: none since the start
+  int lost_there = 0;                     // consecutive losses after that step
+  std::optional<Instant> lost_start;      // newest start during which booting workers were lost, which counted once
+  int replacements = 0;                   // replacements of stragglers in the present series (straggler_patience.hpp)
+  bool shrunk_for_straggler = false;      // it removed a straggler since its last change of size for another reason
   std::optional<Instant> last_replacement_at;
   std::string last_error;  // how the newest lost worker ended
 };
@@ -306,14 +302,12 @@ struct GaveSlots {
 
 // The input of the limits on preemption (tenants/preemption_limits.hpp) and of the waiting line.
 struct PreemptionRecord {
-  std::optional<Instant>
-      pending_since;                   // when it last began to wait again; none = it has waited since it was submitted
-  std::vector<Instant> times;          // its newest preemptions for other jobs, as many as a limit needs
-  bool room_made = false;              // others were preempted for it, and it has not started or grown since
-  std::optional<LeaveQuestion> asked;  // newest question that it has not refused
+  std::optional<Instant> pending_since;  // when it last began to wait again; none = since it was submitted
+  std::vector<Instant> times;            // its newest preemptions for other jobs, as many as a limit needs
+  bool room_made = false;                // others were preempted for it, and it has not started or grown since
+  std::optional<LeaveQuestion> asked;    // newest question that it has not refused
   std::optional<Instant> refused_until;  // its program has refused to leave
-  std::vector<GaveSlots>
-      gave_slots;  // because of which it shrank or was preempted; the other job may have had some of them since
+  std::vector<GaveSlots> gave_slots;     // by shrinking or preemption; the other job may have had some of them since
 };
 
 struct Job {

@@ -14,7 +14,7 @@ bool is_number(std::string_view word) {
   return parse_number<double>(word).has_value();
 }
 
-// Of an option with its value in one word, such as --rate=0.1, the number alone is left out.
+// For an option with its value in the same word, such as --rate=0.1, only the number is omitted.
 void mix_word(std::string_view word, Digest& digest) {
   const std::size_t equals = word.find('=');
   if (equals != std::string_view::npos && is_number(word.substr(equals + 1))) word = word.substr(0, equals);

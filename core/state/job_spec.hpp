@@ -141,11 +141,10 @@ struct JobSpec {
   // Expected relative speed of a worker on each of these types, as its user states; empty = not stated.
   std::map<std::string, double> type_speeds;
   bool mixed_types = false;  // its workers may be on slots of several types at once; else all are on one type
-  std::vector<std::string>
-      slot_types_as_given;  // a list that contains "any" together with other types, which means any; else empty
-  std::optional<int> cpus;  // of a worker; none = it requests no CPUs of its own
-  std::optional<std::int64_t> memory;  // bytes, of a worker; none = the shares of its slots
-  bool pack_node = false;              // its workers are gathered on few nodes, whatever the cost of moving them
+  std::vector<std::string> slot_types_as_given;  // list with "any" and other types, which means any; else empty
+  std::optional<int> cpus;                       // of a worker; none = it requests no CPUs of its own
+  std::optional<std::int64_t> memory;            // bytes, of a worker; none = the shares of its slots
+  bool pack_node = false;  // its workers are gathered on few nodes, whatever the cost of moving them
   PlacementSpec placement;
   // Excludes nodes with more expensive slots: what a price cap leaves per slot, in the copy of a job that may use only
   // such nodes. In no job file, and not stored.

@@ -21,18 +21,18 @@ struct Change {
 constexpr Change kLegal[] = {
     {S::kPending, S::kStarting},      // a gang fits
     {S::kPending, S::kSuspended},     // suspended while it waited
-    {S::kPending, S::kRunning},       // its members, all lost sight of, are back and step
+    {S::kPending, S::kRunning},       // its members, whose nodes were all lost, are back and step
     {S::kStarting, S::kRunning},      // the first generation steps
     {S::kStarting, S::kPending},      // all first workers died
-    {S::kStarting, S::kSuspending},   // told to park, or too few first workers came up
+    {S::kStarting, S::kSuspending},   // ordered to park, or too few first workers came up
     {S::kStarting, S::kSuspended},    // suspended with nothing left to stop
     {S::kRunning, S::kResizing},      // a transition begins
     {S::kRunning, S::kPending},       // all workers died at once
-    {S::kRunning, S::kSuspending},    // told to park, or too few survivors
+    {S::kRunning, S::kSuspending},    // ordered to park, or too few survivors
     {S::kRunning, S::kSuspended},     // suspended with nothing left to stop
     {S::kResizing, S::kRunning},      // switched, or the transition was dropped
     {S::kResizing, S::kPending},      // all workers died at once
-    {S::kResizing, S::kSuspending},   // told to park, or too few survivors
+    {S::kResizing, S::kSuspending},   // ordered to park, or too few survivors
     {S::kResizing, S::kSuspended},    // suspended with nothing left to stop
     {S::kSuspending, S::kSuspended},  // parked as the user asked
     {S::kSuspending, S::kPending},    // parked because too few workers were left; waits for slots

@@ -20,7 +20,7 @@ Used share_of(Used used, std::int64_t part, std::int64_t whole) {
 void move_useful(Account& account, Used moved, Overhead overhead) {
   const Used useful = useful_of(account);
   moved.slot_time = std::min(moved.slot_time, useful.slot_time);
-  // Boots are rounded down by themselves: one begun millionth of theirs may still be taken from what looks useful.
+  // Boot costs are rounded down separately: one millionth that they have begun may still be taken from the useful part.
   const Money begun = Money::micros(account.cost_remainder < account.boot_remainder ? 1 : 0);
   moved.cost = std::min(moved.cost, std::max(Money(), useful.cost - begun));
   account.overheads[overhead] = account.overheads[overhead] + moved;
@@ -47,7 +47,8 @@ Stepping::Stepping(const Job& job) : membership_(job.membership) {
 }
 
 bool Stepping::operator()(const Worker& worker) const {
-  // Until the members have switched, those of the generation before step on, also those that are to leave.
+  // Until the members have switched, the members of the previous generation continue to step, including those that
+  // leave.
   const bool is_stepping = membership_.switched || (membership_.commit.from_size > 0 && !membership_.parking);
   if (!is_stepping || (!membership_.switched && joining_.contains(worker.id))) return false;
   return worker.phase == WorkerPhase::kMember || leaving_.contains(worker.id);
@@ -58,7 +59,7 @@ Used useful_of(const Account& account) {
 }
 
 void book_wait(const ClusterState& state, Job& job, Duration lasted, Overhead overhead) {
-  // What a report tells may be wild: beyond the job's age it would only make the product too large.
+  // Reports may contain wild values: beyond the job's age a value would only make the product too large.
   lasted = std::min(lasted, job.account.charged_until - job.submitted_at);
   if (lasted <= Duration()) return;
   const HeldSlots held = held_slots(state, job, Stepping(job));

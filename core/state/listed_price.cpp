@@ -8,7 +8,7 @@
 namespace tidepool::core {
 namespace {
 
-// What rules look at, but for labels.
+// What rules match, apart from labels.
 struct Kind {
   const std::string& slot_type;
   const std::string& pool;  // empty = of none

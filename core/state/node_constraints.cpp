@@ -13,7 +13,7 @@ bool has_type_asked(const JobSpec& spec, const Node& node) {
   return takes_slot_type(spec.slot_types, node.slot_type);
 }
 
-// Nothing bounds a worker on a node that does not tell, or that bounds none.
+// A node that reports no memory, or limits none, does not bound a worker.
 bool has_memory_asked(const JobSpec& spec, const Node& node) {
   const std::int64_t share = node.memory_per_slot.value_or(0);
   return share == 0 || memory_asked_per_slot(spec) <= share;
@@ -55,7 +55,7 @@ const std::array kConstraints{
                    .told = [](const Node& node) { return to_text(node.price_per_slot_hour) + " per slot and hour"; }},
 };
 
-// Less than any job asks for.
+// Less than any job requests.
 constexpr std::int64_t kNoMemory = 1;
 
 }  // namespace

@@ -36,8 +36,7 @@ struct NodeFaults {
   Instant newest_at;
   int losses = 0;
   int failed_starts = 0;
-  JobId failed_job =
-      {};  // the job whose worker last failed to start there, if none of its workers has become ready since
+  JobId failed_job = {};              // its worker last failed to start there, and none has become ready since
   std::optional<Instant> until = {};  // the node is unsteady until then
 };
 

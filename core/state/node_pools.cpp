@@ -10,7 +10,7 @@ constexpr Duration kFirstBackoff = Duration::seconds(15);
 constexpr int kDoublings = 7;  // to 32 minutes
 constexpr int kLeadTimes = 3;
 constexpr Duration kAnswersWithin = Duration::seconds(14'400);  // four hours
-constexpr Duration kGoesWithin = Duration::seconds(180);        // clouds list a machine that ends for up to two minutes
+constexpr Duration kGoesWithin = Duration::seconds(180);  // clouds still list a deleted machine for up to two minutes
 
 }  // namespace
 

@@ -213,8 +213,7 @@ struct Replan {
   std::vector<TargetChange> changes;  // by job
   Mark mark;                          // on the cluster
   std::optional<Instant> wake;        // the policy asks to plan again then, whatever happens
-  std::string
-      error;  // why the policy's answer was dropped, so that the old plan stays in force; empty = it was not dropped
+  std::string error;  // why the policy's answer was dropped and the old plan stays in force; empty = it was not
   std::vector<TenantChange> tenants = {};  // by name
   bool counts_loans = false;               // counts what tenants have held up to now
 };

@@ -84,8 +84,7 @@ struct PolicyRound {
 
 struct PolicyDeployment {
   std::optional<PolicyFileRef> active;  // none = the daemon's own policy decides
-  std::vector<PolicyFileRef>
-      earlier;  // for rollbacks, the newest last; empty = a rollback activates the daemon's own policy
+  std::vector<PolicyFileRef> earlier;   // for rollbacks, the newest last; empty = back to the daemon's own policy
   std::optional<PolicyFileRef> shadow;  // evaluated in addition to the active file; changes nothing
   Instant since;                        // time of the last change of `active`
   std::int64_t next_round = 1;          // the number of the question whose answer will count

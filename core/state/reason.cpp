@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kIdentityMost = 4;
 
-// The numbers by which a reason is news, in the order of its fields.
+// The numbers that make a reason news, in the order of its fields.
 class Identity {
  public:
   template <class T>

@@ -77,7 +77,7 @@ Status check_types(const Tenant& tenant) {
                            std::to_string(tenant.guarantee) + "; raise the guarantee or lower these");
 }
 
-// What is promised below a tenant of one type is a part of what it is promised of it itself.
+// Guarantees by type below a tenant are part of that tenant's own guarantee of the type.
 Status check_guarantees_by_type(const TenantTree& tree) {
   Refusals refusals;
   std::map<std::string_view, const Tenant*> by_name;
@@ -98,7 +98,7 @@ Status check_guarantees_by_type(const TenantTree& tree) {
   return refusals.status();
 }
 
-// What is promised below a tenant is a part of what it is promised itself.
+// Guarantees below a tenant are part of that tenant's own guarantee.
 Status check_guarantees(const TenantTree& tree) {
   Refusals refusals;
   std::map<std::string, std::int64_t> below;
@@ -113,7 +113,7 @@ Status check_guarantees(const TenantTree& tree) {
   return refusals.status();
 }
 
-// What jobs of a tenant take where their files are silent, and what they may ask for: each by the tenant that sets it.
+// The defaults for a tenant's jobs, and the limits on their requests: each with the tenant that sets it.
 struct ForJobs {
   const Tenant* priority = nullptr;
   const Tenant* preemptible = nullptr;
@@ -159,7 +159,7 @@ void check_hold(const ForJobs& set, Refusals& refusals) {
   check("elastic.cooldown ", set.cooldown, &JobDefaults::cooldown);
 }
 
-// A job that takes all defaults of its tenant keeps to all limits of it.
+// A job that uses all defaults of its tenant must obey all limits of the tenant.
 void check_for_jobs(const Tenant& tenant, const ForJobs& set, bool is_leaf, Refusals& refusals) {
   if (set.priority != nullptr && set.priority_max != nullptr) {
     const int priority = *set.priority->defaults->priority;
@@ -216,7 +216,7 @@ bool TenantTree::is_leaf(std::string_view name) const {
 }
 
 std::vector<const Tenant*> TenantTree::path_to(std::string_view name) const {
-  // Each stands after its parent, so one look from the end finds them all.
+  // Each tenant comes after its parent, so one pass from the end finds them all.
   std::vector<const Tenant*> path;
   for (auto tenant = tenants.rbegin(); tenant != tenants.rend() && !name.empty(); ++tenant) {
     if (tenant->name != name) continue;
@@ -289,7 +289,7 @@ bool TenantTree::limits_preemption() const {
 
 namespace {
 
-// Each of the tree by itself, and its place in it.
+// Each tenant of the tree with its index.
 void check_each(const TenantTree& tree, Refusals& refusals) {
   std::map<std::string, std::size_t> depth;
   for (const Tenant& tenant : tree.tenants) {

@@ -132,8 +132,7 @@ struct TenantUse {
   Money cost;
   bool operator==(const TenantUse&) const = default;
 };
-using TenantUses =
-    SharedMap<std::string, TenantUse>;  // a tenant's total is its own use plus the use of tenants below it
+using TenantUses = SharedMap<std::string, TenantUse>;  // a tenant's total includes the tenants below it
 // For each tenant with jobs: the jobs of it and of tenants below it.
 using TenantJobs = SharedMap<std::string, int>;
 

@@ -1,10 +1,10 @@
 // How many slots each tenant of a tree may hold now. Fairness only: the policy decides which of its jobs get them.
 //
 // From the pool down, at each level, the slots of the parent are divided:
-// 1. each child gets what it wants of its guarantee, plus the part of its guarantee that it does not lend;
-// 2. the surplus goes by water level (water_level.hpp) to what each child wants beyond that, as far as it may borrow;
-// slots that it recently held beyond its guarantee (TenantPlan::loan) count as filled already. Parts of the surplus
-// that a policy file claims for children go to these first (surplus.hpp).
+//   1. each child gets what it wants of its guarantee, plus the part of its guarantee that it does not lend;
+//   2. the surplus goes by water level (water_level.hpp) to what each child wants beyond that, as far as it may borrow;
+//      slots that it recently held beyond its guarantee (TenantPlan::loan) count as filled already. Parts of the
+//      surplus that a policy file claims for children go to these first (surplus.hpp).
 // A child wants no more than the tenants below it may have together. If nodes are missing and guarantees cannot all be
 // met, they shrink in proportion.
 //

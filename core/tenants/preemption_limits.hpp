@@ -109,8 +109,7 @@ class PreemptionLimits {
   std::vector<Instant> pool_;        // preemptions within the window, including those of this decision
   std::size_t followed_ = 0;         // intents processed
   IdSet<WorkerId> leaving_workers_;  // because of these intents
-  std::vector<std::pair<std::string, std::int64_t>>
-      given_;  // by tenant, collected until the guarantee room is first needed
+  std::vector<std::pair<std::string, std::int64_t>> given_;  // by tenant, until the room is first needed
   std::optional<GuaranteeRoom> room_;
 };
 

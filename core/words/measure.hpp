@@ -2,11 +2,12 @@
 // measure adds a Measure and a row here, and every surface shows it.
 //
 // There are two kinds of measures:
-// turns   jobs wait in line. Numbers: own = the value that determines the job's place; rival = the next job on the
-// other side of the line between served and waiting jobs, 0 = none; bar = the rival's own value.
-// merit   sizes are compared. Numbers: merit = the gain per slot of a change, or of the next size; rival = the job it
-// is compared with, 0 = none; asked = for a size that is not taken, the least gain per slot of any other job,
-// the rival's gain, or a threshold of the policy; for a change, the most that a slot would gain for the rival.
+//   of turns   jobs wait in line. Numbers: own = the value that determines the job's place; rival = the next job on the
+//              other side of the line between served and waiting jobs, 0 = none; bar = the rival's own value.
+//   of merit   sizes are compared. Numbers: merit = the gain per slot of a change, or of the next size; rival = the job
+//              with which it is compared, 0 = none; asked = for a size that is not taken, the least gain per slot of
+//              any other job, the gain for the rival, or a threshold of the policy; for a change, the most that a slot
+//              would gain for the rival.
 #pragma once
 
 #include <optional>

@@ -10,8 +10,9 @@
 
 namespace tidepool::core {
 
-// Why a job goes from one size to another that its policy asks for: the policy's reason with these sizes, if it is one
-// of such a change. Plans are carried out later, and in part: then the policy's words are of another change.
+// Why a job changes from one size to another that its policy requests: the policy's reason with these sizes, if it is
+// the reason of such a change. Plans are carried out later, and in part: then the policy's text is about another
+// change.
 [[nodiscard]] Reason reason_of_change(const Reason& wished, int from, int to);
 // Why a job should hold no slots.
 [[nodiscard]] Reason reason_of_preemption(const Reason& wished);

@@ -22,8 +22,7 @@ struct Advice {
   JobId ends;                // the text begins with "the end of JOB": useless if that frees nothing for the job
   bool by_priority = false;  // a policy file may ignore priorities
   bool pins = false;         // requests a pinned size, which its tenant's guarantee may not cover
-  bool of_lenders =
-      false;  // about tenants that it does not name: callers who may see them get the names (name_lenders())
+  bool of_lenders = false;   // about tenants without their names: who may see them gets these (name_lenders())
 };
 [[nodiscard]] Advice advice_for_admin(std::string text);
 [[nodiscard]] Advice advice_to_cancel(JobId job, const std::string& more);

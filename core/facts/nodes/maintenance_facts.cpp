@@ -32,7 +32,7 @@ void consider(const ClusterState& state, const MaintenanceWindow& window, FirstA
   first.consider(at_utc(state, window.to_us));
 }
 
-// Windows that have ended go, or are from now on the next ones of their kind.
+// Windows that have ended are removed, or become the next occurrence.
 void end_windows(StateChange& change) {
   std::vector<WindowNumber> over;
   for (auto& [number, window] : change.state().maintenance.windows) {
@@ -59,7 +59,7 @@ void begin_windows(StateChange& change) {
   }
 }
 
-// What those that are due ask of the node together: it is named after the one that begins first.
+// What the windows that are due require of the node together: named after the window that begins first.
 std::optional<WindowOfNode> asked_of(const ClusterState& state, const std::vector<const MaintenanceWindow*>& due,
                                      const Node& node) {
   std::optional<WindowOfNode> asked;
@@ -140,7 +140,7 @@ void follow_maintenance(StateChange& change, Instant since, bool of_nodes) {
   for (const auto& [number, window] : state.maintenance.windows) consider(state, window, first);
   const bool was_due = first.found() && *first.found() <= change.at();
   if (!was_due && !of_nodes) return;
-  if (state.maintenance.next == 1) return;  // there has never been one
+  if (state.maintenance.next == 1) return;  // no window was ever added
   end_windows(change);
   begin_windows(change);
   close_nodes(change);

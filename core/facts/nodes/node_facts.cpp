@@ -20,7 +20,7 @@
 namespace tidepool::core {
 namespace {
 
-// A worker whose start may not have reached the agent yet is not dead because the agent lacks it.
+// A worker whose start may not have reached the agent is not dead because the agent does not list it.
 bool may_still_start(const Worker& worker) {
   return worker.phase == WorkerPhase::kStarting && !worker.kill_at;
 }
@@ -60,8 +60,8 @@ void regain_sight_of(StateChange& change, WorkerId id) {
   Worker& worker = change.worker(id);
   if (worker.node_lost && worker.phase == WorkerPhase::kLeaving) worker.stop_due.reset();
   worker.node_lost = false;
-  worker.kill_at.reset();       // the stop may not have arrived; the next decision stops it again
-  worker.track.probed = false;  // nor may the order to measure its node
+  worker.kill_at.reset();       // the stop may not have arrived; the next decision orders it again
+  worker.track.probed = false;  // the order to probe its node may not have arrived either
 }
 
 Status check_length(const WorkerReady& fact) {
@@ -71,18 +71,18 @@ Status check_length(const WorkerReady& fact) {
                           " tells a length of its training that is none: one of steps or samples, at least 1");
 }
 
-// Of a program that is started anew at each size: its worker was ready before it ran.
+// For a program that is restarted at each size: its worker was ready before the program ran.
 void hear_length(StateChange& change, const Worker& worker, const ProgramLength& told) {
   const bool is_told = worker.launched > 0 && (told.steps || told.samples);
   if (!is_told || change.state().find_job(worker.job)->progress.length == told) return;
   change.job(worker.job).progress.length = told;
 }
 
-// Returns those of the node's workers that its agent has come back without.
+// Returns the node's workers that its reconnected agent does not list.
 std::vector<WorkerId> regain_workers(StateChange& change, const Node& node, const std::vector<WorkerId>& running) {
   std::vector<WorkerId> gone;
   for (const WorkerId id : workers_on(node)) {
-    // The planner looks again; a changed price holds from now on, so charge first.
+    // The planner decides again; a changed price applies from now on, so charge first.
     (void)change.job(change.worker(id).job);
     if (contains(running, id)) {
       regain_sight_of(change, id);
@@ -93,7 +93,7 @@ std::vector<WorkerId> regain_workers(StateChange& change, const Node& node, cons
   return gone;
 }
 
-// Of jobs with workers on a node whose agent is back.
+// For jobs with workers on a node whose agent is back.
 void take_back_jobs(StateChange& change, const Node& node) {
   IdSet<JobId> jobs;
   for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
@@ -181,7 +181,7 @@ Status apply(StateChange& change, const NodeProbed& fact) {
     health.best_copy_gbps = std::max(health.best_copy_gbps, node.health->best_copy_gbps);
   }
   node.health = std::move(health);
-  // What the slowness of workers there goes with may be told by it.
+  // The probe may show the cause of slowness of workers there.
   for (const WorkerId id : workers_on(node)) (void)change.job(change.worker(id).job);
   change.emit("node.probed", node, probed_data(change.state(), node));
   return ok_status();
@@ -242,7 +242,7 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   Job& job = change.job(worker->job);
   if (fact.work_steps || fact.work_samples) job.progress.length = {fact.work_steps, fact.work_samples};
   if (job.recovery.moving && awaits(*job.recovery.moving, *worker)) {
-    // Its agent may have been started anew since, and know no more of what it has brought.
+    // Its agent may have been restarted since, and no longer know what it has brought.
     give_up_unseen_move(change, job, fact.worker);
   } else if (!worker->boot_unseen) {
     const Duration booted = change.at() - worker->started_at;

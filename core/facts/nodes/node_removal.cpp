@@ -16,7 +16,8 @@
 namespace tidepool::core {
 namespace {
 
-// Those between which its saved state moves, or from whose saved state it would go on, as it runs nowhere.
+// Nodes between which the job's saved state is being moved, or from whose saved state it would continue, as it runs
+// nowhere.
 std::vector<NodeId> nodes_needed_by(const ClusterState& state, const Job& job) {
   std::vector<NodeId> nodes;
   if (const auto& moving = job.recovery.moving) nodes = {moving->from, moving->to};
@@ -33,7 +34,7 @@ const Job* job_that_needs(const ClusterState& state, NodeId node) {
   return nullptr;
 }
 
-// But for jobs that need it.
+// Apart from jobs that need the node.
 Status check_given_up(const ClusterState& state, const Node& node) {
   if (node.state != NodeState::kLost) {
     return conflict(node.name + " is not lost; drain it, stop its agent, and ask again when the node is lost");

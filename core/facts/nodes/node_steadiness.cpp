@@ -13,7 +13,7 @@
 namespace tidepool::core {
 namespace {
 
-// A penalty this far below that of a steady node is forgotten, and faults are counted anew.
+// When the penalty is this far below that of a steady node, it is forgotten, and faults are counted from zero.
 constexpr double kForgotten = 0.5;
 
 enum class FaultKind { kLoss, kFailedStart };
@@ -23,7 +23,7 @@ double penalty_at(const NodeDamping& damping, const NodeFaults& faults, Instant 
   return faults.penalty * std::exp2(-passed / damping.half_life.to_seconds());
 }
 
-// In which the penalty falls so far. In whole seconds, so that no rounding of a machine shows.
+// The time in which the penalty falls that far. In whole seconds, so that rounding is the same on every machine.
 Duration time_to_fall(const NodeDamping& damping, double penalty, double to) {
   const double seconds = damping.half_life.to_seconds() * std::log2(penalty / to);
   return Duration::seconds(static_cast<std::int64_t>(std::ceil(seconds)));
@@ -41,7 +41,7 @@ NodeFaults one_more(const NodeDamping& damping, const std::optional<NodeFaults>&
   NodeFaults faults = before.value_or(NodeFaults{.first_at = now, .newest_at = now});
   faults.penalty = penalty_at(damping, faults, now);
   if (faults.penalty < damping.reuse * kForgotten) faults = {.first_at = now, .newest_at = now};
-  // What more would add is beyond `longest` in any case.
+  // Further faults would only go beyond `longest`.
   const double most = damping.reuse * std::exp2(damping.longest.to_seconds() / damping.half_life.to_seconds());
   faults.penalty = std::min(faults.penalty + 1, std::max(most, damping.suppress));
   faults.newest_at = now;
@@ -49,7 +49,7 @@ NodeFaults one_more(const NodeDamping& damping, const std::optional<NodeFaults>&
   return faults;
 }
 
-// `why`: of the newest fault.
+// `why`: the cause of the newest fault.
 void tell_unsteady(StateChange& change, const Node& node, const std::string& why) {
   const NodeFaults& faults = *node.faults;
   change.emit("node.unsteady", node,
@@ -72,7 +72,7 @@ void note_fault(StateChange& change, NodeId id, FaultKind kind, const std::strin
   if (faults.until) tell_unsteady(change, node, why);
 }
 
-// The program of a job that starts anew at each size begins once its worker is ready.
+// The program of a job that restarts at each size begins once its worker is ready.
 bool begins(const Job& job, const Worker& worker, bool nothing_started) {
   if (worker.phase == WorkerPhase::kStarting) return true;
   return job.spec.resize == ResizeMode::kRestart && nothing_started && worker.phase != WorkerPhase::kLeaving;
@@ -83,7 +83,7 @@ void forget_faults(StateChange& change, NodeId id) {
   change.nodes_changed();
 }
 
-// It takes workers again, as far as it is for its faults.
+// The node accepts workers again, as far as its faults are concerned.
 void become_steady(StateChange& change, NodeId id, bool by_operator) {
   Node& node = change.node(id);
   node.faults->until.reset();
@@ -152,7 +152,7 @@ IdSet<NodeId> nodes_with_faults(const ClusterState& state) {
 
 void follow_steadiness(StateChange& change, const IdSet<NodeId>& nodes) {
   for (const NodeId id : nodes) {
-    const Node* node = change.state().find_node(id);  // null: it was removed just now
+    const Node* node = change.state().find_node(id);  // null: it was removed in this change
     if (node == nullptr || !node->faults) continue;
     if (node->is_unsteady() && *node->faults->until <= change.at()) become_steady(change, id, false);
     const NodeFaults& faults = *change.state().find_node(id)->faults;

@@ -9,7 +9,7 @@
 namespace tidepool::core {
 namespace {
 
-// Answers of one program to one notice; what a program says beyond that is not heard.
+// Maximum number of answers of one program to one notice; further answers are ignored.
 constexpr std::int64_t kAnswersMost = 1'000;
 
 Instant within_drain(const ClusterState& state, const Worker& worker, Instant by) {
@@ -17,7 +17,7 @@ Instant within_drain(const ClusterState& state, const Worker& worker, Instant by
   return drain ? std::min(by, drain->deadline) : by;
 }
 
-// The latest end that the workers of one notice may be granted.
+// The latest end that can be granted to the workers of one notice.
 Instant latest_end(const ClusterState& state, const Job& job, const std::vector<WorkerId>& workers) {
   const Duration extension = state.tenants->notice_extension_of(job.spec.tenant);
   Instant latest = Instant::from_micros(std::numeric_limits<std::int64_t>::max());
@@ -35,7 +35,7 @@ void put_off(Worker& worker, Instant by) {
   if (worker.kill_at) worker.kill_at = std::max(*worker.kill_at, by);
 }
 
-// The answer decides what its job was asked, and is whether it refuses.
+// The answer settles the question to its job. Returns whether it is a refusal.
 bool refuses(StateChange& change, Job& job, const NoticeAnswered& fact) {
   auto& asked = job.preemption.asked;
   if (!asked || asked->decision != fact.decision || change.at() >= asked->answer_by) return false;
@@ -49,7 +49,7 @@ bool refuses(StateChange& change, Job& job, const NoticeAnswered& fact) {
   return true;
 }
 
-// The job stays, whatever its programs have said since.
+// The job stays, whatever its programs have answered since.
 bool is_refused(const ClusterState& state, const std::vector<WorkerId>& together) {
   return std::any_of(together.begin(), together.end(),
                      [&](WorkerId id) { return state.find_worker(id)->notice->refused; });
@@ -61,7 +61,7 @@ const LeaveNotice& give_notice(StateChange& change, WorkerId id, const Reason& r
   Worker& worker = change.worker(id);
   LeaveNotice notice{.decision = change.decision(), .reason = reason};
   notice.due = within_drain(change.state(), worker, change.at() + within);
-  // What it was promised before still holds.
+  // Earlier promises to it remain valid.
   if (worker.notice) notice.due = std::max(notice.due, worker.notice->due);
   notice.by = worker.notice ? std::max(notice.due, worker.notice->by) : notice.due;
   worker.notice = std::move(notice);

@@ -13,10 +13,10 @@
 namespace tidepool::core {
 namespace {
 
-constexpr double kSamplesMost = 0x1p62;  // what a report tells may be wild
+constexpr double kSamplesMost = 0x1p62;  // reports may contain wild values
 
-// Samples that `step` committed steps have used: as they were told, or else in proportion. The next report of steps
-// tells the exact number again.
+// Samples used in `step` committed steps: as reported, or else in proportion. The next report of steps corrects the
+// number.
 std::int64_t samples_at(const Job& job, std::int64_t step) {
   if (step == 0) return 0;
   if (step == job.progress.step) return job.progress.samples;
@@ -46,14 +46,14 @@ SavedState kept_by(const StateChange& change, const Job& job, const Worker& work
           .bytes = std::max<std::int64_t>(0, fact.bytes)};
 }
 
-// The worker that wrote the state that `fact` tells of; null if it is of another job or gone, or the step is negative.
+// The worker that wrote the state in `fact`; null if it belongs to another job or has left, or the step is negative.
 const Worker* writer_of(const ClusterState& state, const auto& fact) {
   const Worker* worker = state.find_worker(fact.worker);
   return worker != nullptr && worker->job == fact.job && fact.step >= 0 ? worker : nullptr;
 }
 
-// The worker that took the checkpoint, or was to; null if the report does not count. It may be of the generation
-// before: its writer lives, so the job has not started anew since those steps.
+// The worker that took the checkpoint, or should have; null if the report does not count. It may be of the previous
+// generation: its writer lives, so the job has not restarted since those steps.
 Result<const Worker*> writer_of_checkpoint(const ClusterState& state, const auto& fact) {
   const auto known = known_job(state, fact.job);
   if (!known) return known.error();
@@ -68,7 +68,7 @@ Status apply(StateChange& change, const StateParked& fact) {
   if (!known) return known.error();
   const Worker* writer = writer_of(change.state(), fact);
   if (!(*known)->membership.parking || writer == nullptr) return ok_status();
-  // After a failure several write; the one that has seen the most steps counts.
+  // After a failure several workers write; the state with the most steps counts.
   const auto& before = (*known)->recovery.suspended;
   if (before && before->at >= (*known)->membership.commit.at && before->step >= fact.step) return ok_status();
   Job& job = change.job(fact.job);

@@ -11,7 +11,7 @@
 namespace tidepool::core {
 namespace {
 
-// The worker whose program of the newest generation the fact speaks of; nullptr if it is late or about to be stopped.
+// The worker whose program of the newest generation the fact is about; nullptr if it is late or about to be stopped.
 const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumber generation) {
   const Worker* worker = state.find_worker(id);
   if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->is_gone()) return nullptr;
@@ -22,8 +22,9 @@ const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumbe
   return current && !job.membership.restart_state.failed ? worker : nullptr;
 }
 
-// The worker whose program of an older generation the fact speaks of: it was told to end for the newest one, and waits
-// for that next. nullptr: there is none, it is past that, or a failure had ended what was not saved before.
+// The worker whose program of an older generation the fact is about: the program was asked to end for the newest one,
+// which its worker starts next. nullptr: there is none, that start has passed, or a failure had already lost the
+// unsaved work.
 const Worker* restarted_one(const ClusterState& state, WorkerId id, GenerationNumber generation) {
   const Worker* worker = state.find_worker(id);
   if (worker == nullptr || worker->phase != WorkerPhase::kMember) return nullptr;
@@ -56,7 +57,7 @@ Status apply(StateChange& change, const ProgramStarted& fact) {
   change.worker(fact.worker).launched = fact.generation;
   const auto launched = [&](const Worker& each) { return each.launched == job.membership.generation; };
   if (job.membership.switched || !all_members(change.state(), job, launched)) return ok_status();
-  // From the order to stop until the last one runs: the job stood still. At which step is not known.
+  // From the order to stop until the last program runs, the job stood still. The step is unknown.
   const double stall_ms = (change.at() - job.membership.commit.at).to_seconds() * 1e3;
   const bool first = !job.started_at;
   TP_TRY(apply(change, GenerationSwitched{.job = job.id,

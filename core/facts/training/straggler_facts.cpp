@@ -10,7 +10,7 @@
 namespace tidepool::core {
 namespace {
 
-// Slot-seconds that the other ranks wait for this one in a step, if it takes so long.
+// Slot-seconds that the other ranks wait for this one in a step of this length.
 double waited_for(double own_us, const RankStep& step) {
   double sum_us = 0;
   for (std::size_t other = 0; other < step.compute_us.size(); ++other) {
@@ -19,13 +19,13 @@ double waited_for(double own_us, const RankStep& step) {
   return sum_us * 1e-6 * step.slots_per_worker;
 }
 
-// What the diagnosis of others on the node rests on has changed.
+// Inputs of the diagnosis of other workers on the node have changed.
 bool changed_its_look(const StragglerTrack& track, const StragglerTrack& before) {
   const bool known = track.steps >= kStepsToKnow;
   return known != (before.steps >= kStepsToKnow) || (track.slow_steps > 0) != (before.slow_steps > 0);
 }
 
-// Jobs with workers on this node are looked at again.
+// The planner examines jobs with workers on this node again.
 void touch_neighbours(StateChange& change, const Worker& worker) {
   std::vector<WorkerId> others;
   if (const Node* node = change.state().find_node(worker.node)) others = node->owners;
@@ -34,10 +34,10 @@ void touch_neighbours(StateChange& change, const Worker& worker) {
   }
 }
 
-constexpr std::int64_t kBusyMemory = 20;  // steps that weigh in the mean of a worker's compute time
-constexpr std::int64_t kBusyWild = 4;     // after so many steps a single one cannot move the mean far
+constexpr std::int64_t kBusyMemory = 20;  // steps that count in the mean of a worker's compute time
+constexpr std::int64_t kBusyWild = 4;     // after this many steps a single one cannot move the mean far
 
-// Of a step's time, what may count for other steps: a single wild one says little of them.
+// The part of a step's time that may count for other steps: a single wild step says little about them.
 double tamed(const StragglerTrack& track, double time_us) {
   return track.busy_steps < kBusyWild ? time_us : std::clamp(time_us, track.busy_us / 2, track.busy_us * 2);
 }
@@ -57,7 +57,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// One step of a rebalanced worker: what it still costs the others, and how long it waits for them.
+// One step of a rebalanced worker: its remaining cost to the others, and how long it waits for them.
 void take_in_eased(BatchRebalance& rebalanced, const RankStep& step, const std::vector<std::int64_t>& samples) {
   const auto& [compute_us, rank, slots_per_worker] = step;
   std::vector<double> times;
@@ -80,7 +80,7 @@ void take_in_eased(BatchRebalance& rebalanced, const RankStep& step, const std::
   rebalanced.idle_s = std::max(0.0, rebalanced.idle_s + idle * slot_seconds);
 }
 
-// Slot-seconds that a straggler's step adds to its account; the one that names it stands for those before it.
+// Slot-seconds that a straggler's step adds to its account; the step that names it also counts for those before it.
 double newly_waited(const StragglerTrack& track, const StragglerFinding& found, const RankStep& step) {
   if (track.slow_steps > 0) return waited_for(step.own_us(), step);
   return waited_for(tamed(track, step.own_us()), step) * static_cast<double>(found.steps);
@@ -93,7 +93,7 @@ struct JudgedStep {
   const std::vector<StragglerFinding>& findings;
 };
 
-// Returns for how long the others waited for the slowest straggler, in slot-seconds.
+// Returns how long the others waited for the slowest straggler, in slot-seconds.
 double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const JudgedStep& step) {
   double longest_s = 0;
   for (std::size_t rank = 0; rank < tracks.size(); ++rank) {
@@ -111,7 +111,7 @@ double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const 
 }  // namespace
 
 void take_in(StragglerTrack& track, const StragglerFinding& found, const RankStep& step) {
-  // What the others wait is a look at all of them, so only of a slow one.
+  // The waiting time needs a pass over all ranks, so it is computed for slow workers only.
   const double waited_s = found.slow ? newly_waited(track, found, step) : 0;
   take_in_time(track, found, step.own_us());
   track.score = found.score;
@@ -136,7 +136,7 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
   std::vector<StragglerTrack*> tracks;
   std::vector<std::vector<double>*> memories;
   for (const WorkerId id : job.membership.members) {
-    if (change.state().find_worker(id) == nullptr) return;  // a member is gone: the ranks are no longer these
+    if (change.state().find_worker(id) == nullptr) return;  // a member has left: the ranks have changed
     tracks.push_back(&change.worker(id).track);
     memories.push_back(&job.measurements.detector_state[id]);
   }

@@ -21,7 +21,7 @@
 namespace tidepool::core {
 namespace {
 
-// An epoch may last milliseconds: so many sound audits in a row have an event each, and then one comes in this time.
+// An epoch may last milliseconds: this many sound audits in a row get an event each, then one per this period.
 constexpr std::int64_t kAuditBurst = 120;
 constexpr Duration kAuditEvery = Duration::millis(500);
 
@@ -38,7 +38,7 @@ Status check_generation(const Job& job, GenerationNumber generation) {
                   "; a report of generation " + std::to_string(generation) + " comes from the future");
 }
 
-// The report speaks of the members as they are now.
+// The report is about the present members.
 bool is_current(const Job& job, GenerationNumber generation) {
   return generation == job.membership.generation && !job.membership.members.empty() && is_active(job.state());
 }
@@ -59,7 +59,7 @@ void record_cost(Job& job, double stall_ms, Instant at) {
   }
 }
 
-// What a change of size has cost the members, beside the boots of those that have joined.
+// The cost of a change of size to the members, in addition to the boots of the new ones.
 void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
   const Commit& commit = job.membership.commit;
   const Duration stalled = Duration::micros(static_cast<std::int64_t>(fact.stall_ms * 1e3));
@@ -80,7 +80,8 @@ WorkerId slow_among(const ClusterState& state, const std::vector<WorkerId>& left
   return {};
 }
 
-// The first that left by the first that came, and so on; of a group that left with a slow worker, because of that one.
+// Pairs the first that left with the first that joined, and so on; in a group that left with a slow worker, the slow
+// worker is the cause.
 void emit_replaced(StateChange& change, const Job& job, const std::vector<WorkerId>& left,
                    const std::vector<WorkerId>& came) {
   const WorkerId slow = slow_among(change.state(), left, came);
@@ -103,20 +104,20 @@ std::vector<WorkerId> newest_members(const Job& job, std::size_t count) {
 void emit_replaced(StateChange& change, const Job& job) {
   const Transition& transition = *job.phase.transition();
   if (!transition.replaces) return;
-  // After the first switch of a move no worker joins any more: they have been there since.
+  // After the first switch of a move no further worker joins: all have been there since.
   const bool have_joined = transition.joining_workers.empty();
   const auto& left = transition.leaving_workers;
   emit_replaced(change, job, left, have_joined ? newest_members(job, left.size()) : transition.joining_workers);
 }
 
-// From the generation that steps until the next one does: the last steps before a switch or a parking count.
+// From the stepping generation until the next one steps: the last steps before a switch or a parking count.
 bool is_outgoing(const Job& job, const StepsMeasured& fact) {
   const bool under_way = is_active(job.state()) || job.state() == JobState::kSuspending;
   return under_way && fact.generation == job.membership.stepping_generation &&
          fact.generation < job.membership.generation && !job.membership.switched && fact.last_step > job.progress.step;
 }
 
-// A report that came twice: steps of one generation only go forward.
+// A duplicate report: steps of one generation only increase.
 bool is_repeated(const Job& job, const StepsMeasured& fact) {
   return job.membership.switched && job.progress.step >= job.membership.switch_step &&
          fact.last_step <= job.progress.step;
@@ -132,13 +133,13 @@ void record_progress(const StateChange& change, Job& job, const StepsMeasured& f
   job.progress.reported_at = change.at();
 }
 
-// The members step together at the newest generation. Without a report of it the numbers are not known.
+// The members step together at the newest generation. Without a report of the switch its numbers are unknown.
 void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact, bool measured) {
   change.emit("generation.switched", job, switched_data(job, fact, measured));
   const std::int64_t switch_step = fact.switch_step;
-  // Told or not: what lies beyond the step it starts from is not done.
+  // Reported or not: steps beyond the one it starts from are not done.
   const bool lost = job.membership.commit.from_size == 0 && switch_step >= 1 && switch_step - 1 < job.progress.step;
-  // A program that has said its end before has it, also when its word came by a detour.
+  // A program that reported its end before has ended, even if its message was delayed.
   if (lost && !job.progress.finished) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
   job.membership.switched = true;
   job.progress.late_at.reset();
@@ -235,7 +236,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   if (!job.progress.late_at && ends_soon(job, change.at())) job.progress.late_at = overdue_at(job);
   if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec, change.state().straggler_detector);
-  // Of other shares it is not known here how much each member was given.
+  // For other shares it is not known here how many samples each member was given.
   if (detector != nullptr && fact.shares == job.shares.used.number) {
     judge_members(change, job, fact, counted, *detector);
   }
@@ -252,7 +253,7 @@ Status apply(StateChange& change, const DataEpochAudited& fact) {
   const bool is_sound = fact.checksum_ok && fact.used == fact.expected;
   if (is_sound && !takes_turn_to_tell(job.progress, change.at())) {
     ++job.progress.audits_untold;
-    // A replay of rows of a version that told each of them comes to the same numbers.
+    // A replay of rows of a version that reported each of them gives the same numbers.
     ++change.state().next_event;
     return ok_status();
   }
@@ -269,7 +270,7 @@ Status apply(StateChange& change, const DataEpochAudited& fact) {
 Status apply(StateChange& change, const TrainingFinished& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  const bool parks = (*known)->state() == JobState::kSuspending;  // it was faster than the order to park
+  const bool parks = (*known)->state() == JobState::kSuspending;  // it ended before the order to park arrived
   const bool holds_members = !(*known)->membership.members.empty() || parks;
   if ((*known)->progress.finished || !holds_members || is_final((*known)->state())) return ok_status();
   Job& job = change.job(fact.job);
@@ -285,7 +286,7 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
                                          : std::vector<WorkerId>();
   drop_transition(job);
   for (const WorkerId id : job.membership.workers) {
-    // Members and leaving workers exit by themselves; joining workers on their way would not, and are stopped at once.
+    // Members and leaving workers exit on their own; joining workers would not, and are stopped at once.
     const WorkerPhase phase = change.worker(id).phase;
     const bool comes = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady || contains(late, id);
     mark_leaving(change, id, comes ? std::nullopt : std::optional(change.at() + time_to_finish(job)));

@@ -17,7 +17,7 @@ Duration of_ms(double ms) {
   return Duration::micros(static_cast<std::int64_t>(ms * 1000));
 }
 
-// Its program keeps checkpoints of its own, if it names any: the engine hears of none.
+// Its program keeps its own checkpoints, if the job names any: the engine does not hear of them.
 bool keeps_nothing(const Job& job) {
   return job.spec.resize == ResizeMode::kRestart && !job.spec.checkpoint.every && job.spec.checkpoint.dir.empty();
 }
@@ -69,7 +69,7 @@ std::vector<int> sizes_of_costs(const Job& job) {
 
 Duration work_at_risk(const Job& job) {
   if (keeps_nothing(job)) {
-    const Instant since = job.membership.commit.at;  // from when on its programs run
+    const Instant since = job.membership.commit.at;  // since when its programs run
     const Instant told = job.progress.reported_at.value_or(since);
     return std::clamp(told - since, Duration(), kAtRiskMost);
   }
@@ -88,7 +88,7 @@ Duration resume_cost(const Job& job, int workers) {
   const Duration at_risk = work_at_risk(job);
   const Duration boot = boot_time(job, workers);
   if (job.spec.resize == ResizeMode::kRestart) return std::max(boot, restart_stall(job, workers)) + at_risk;
-  // It parks at the size that it has, which no shrink came to.
+  // It parks at its present size, which no shrink led to.
   return boot + change_stall(job, &TypeRecords::shrink_cost, kAnySize) + at_risk;
 }
 

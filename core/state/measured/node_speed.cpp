@@ -6,7 +6,7 @@
 namespace tidepool::core {
 namespace {
 
-// What may be expected of a node: its own best, or the others' median if that is more.
+// The expected speed of a node: its own best figure, or the median of the others if that is higher.
 double expected(double own_best, std::vector<double> others) {
   if (others.empty()) return own_best;
   std::sort(others.begin(), others.end());

@@ -6,7 +6,7 @@
 namespace tidepool::core {
 namespace {
 
-// A detector may need up to a hundred steps to find what has been there from the first.
+// A detector may need up to a hundred steps to find a slowness that existed from the start.
 constexpr std::int64_t kStepsToFind = 100;
 
 bool slow_from_its_beginning(const StragglerTrack& track) {

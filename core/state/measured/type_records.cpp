@@ -28,7 +28,7 @@ const Cost& most_measured(const Measurements& measurements, Cost TypeRecords::* 
 
 namespace {
 
-// Samples a second of a worker at the smallest size that was measured there; none: it was not.
+// Samples a second per worker at the smallest size measured there; none: nothing was measured there.
 std::optional<double> measured_speed(const Measurements& measurements, const std::string& slot_type) {
   const TypeRecords* records = &measurements;
   if (measurements.slot_type != slot_type) {
@@ -67,7 +67,7 @@ std::string type_of_workers(const ClusterState& state, const std::vector<WorkerI
 std::optional<std::string> bound_type(const ClusterState& state, const Job& job) {
   const auto& members = job.membership.members;
   if (job.spec.mixed_types || members.empty()) return std::nullopt;
-  // The last one: a job that moves has its first worker where it comes from.
+  // The last worker decides: the first worker of a moving job is still on the old type.
   const Worker* worker = state.find_worker(members.back());
   const Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
   return node == nullptr ? std::nullopt : std::optional(node->slot_type);
@@ -138,7 +138,7 @@ double cost_at(const BootCost& cost, int workers) {
 
 namespace {
 
-// Of all nodes that the state knows; empty: they have several.
+// The single type of all nodes that the state knows; empty: they have several.
 std::string only_type(const ClusterState& state) {
   std::string only;
   for (const auto& [id, node] : state.nodes) {

@@ -59,8 +59,7 @@ struct PreemptionLimit {
   JobId job = {};  // the job that reached its limit and whose slots are needed; none = the pool's jobs together
   int limit = 0;   // preemptions within the window
   Duration window;
-  std::int64_t again_unix =
-      0;  // seconds since 1970; from then on that job, or one of the pool's jobs, may be preempted
+  std::int64_t again_unix = 0;  // seconds since 1970; then it, or a job of the pool's, may be preempted
   static constexpr Traits kTraits{"PreemptionLimit", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const PreemptionLimit&) const = default;
   static constexpr void fields(auto& self, auto&& at) {

@@ -197,10 +197,9 @@ struct MovedTogether {
 // The move frees room for another job on the node that this worker leaves.
 struct MovedForRoom {
   JobId for_job = {};
-  int size = 0;  // size of the other job, in workers
-  std::optional<int> slots_each =
-      {};  // slots on one node that each of its workers needs; none = the workers must be together
-  std::optional<int> group = {};  // workers of the other job that need these slots together; none = one
+  int size = 0;                        // size of the other job, in workers
+  std::optional<int> slots_each = {};  // on one node, for each of its workers; none = they must be together
+  std::optional<int> group = {};       // workers of the other job that need these slots together; none = one
   NodeId node = {};
   double cost_s = 0;      // slot-seconds
   std::string word = {};  // "rack r1": the domain in which all of them need `slots_each`; empty = they may be apart
