@@ -12,7 +12,7 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/utc_time.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 #include "forecast/forward_pools.hpp"
 #include "forecast/forward_world.hpp"
 #include "forecast/freed_slots.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "forecast/told.hpp"
+#include "forecast/forecast_report.hpp"
 
 namespace tidepool::forecast {
 
@@ -27,7 +27,7 @@ struct SubmitPlan {
   };
   core::ClusterState state;  // with the job in it, nothing decided yet
   JobId job;
-  ToldForecast told;
+  ForecastReport told;
   std::vector<Change> changes;  // by job
 };
 [[nodiscard]] const char* to_text(SubmitPlan::Effect effect);

@@ -179,19 +179,19 @@ void add_login_commands(CLI::App& app, Chosen& chosen) {
   out->callback([&chosen] { chosen.offline = [](const Settings&) { return log_out(); }; });
 }
 
-struct NodeAsked {
+struct NodeOptions {
   std::string id;
   std::uint64_t as_of_seq = 0;  // what happens to it later has a higher number
 };
 
-NodeAsked find_node(Session& session, const std::string& id_or_name) {
+NodeOptions find_node(Session& session, const std::string& id_or_name) {
   const Listed listed = session.list("/v1/nodes");
   const std::string id = node_named(listed.items, id_or_name);
   if (id.empty()) fail(kExitApi, "there is no node " + id_or_name + "; see: schedctl nodes");
   return {id, listed.as_of_seq};
 }
 
-json act_on_node(Session& session, const NodeAsked& node, const std::string& action, const json& body = nullptr) {
+json act_on_node(Session& session, const NodeOptions& node, const std::string& action, const json& body = nullptr) {
   return session.send({.method = "POST",
                        .path = "/v1/nodes/" + escape_url(node.id) + "/" + action,
                        .body = body.is_null() ? "" : body.dump()});
@@ -219,7 +219,7 @@ void add_node_action(CLI::App& app, Chosen& chosen, const NodeAction& action) {
   });
 }
 
-struct DrainAsked {
+struct DrainOptions {
   std::string node;
   std::string deadline = "10m";
   std::string reason;
@@ -232,7 +232,7 @@ struct DrainAsked {
 }
 
 // 0 once no worker is left on it, 1 if the drain was cancelled or the node lost before.
-int wait_until_drained(Session& session, const NodeAsked& node, const std::string& name) {
+int wait_until_drained(Session& session, const NodeOptions& node, const std::string& name) {
   leave_on_interrupt();
   std::string last;
   const FollowEnd end = follow_events(session.endpoint(), {.after = node.as_of_seq}, [&](const json& event) {
@@ -247,11 +247,11 @@ int wait_until_drained(Session& session, const NodeAsked& node, const std::strin
   return kExitOk;
 }
 
-int drain(Session& session, const DrainAsked& asked) {
+int drain(Session& session, const DrainOptions& asked) {
   if (const auto deadline = parse_duration(asked.deadline); !deadline.ok()) {
     fail(kExitUsage, "--deadline: " + deadline.error().message);
   }
-  const NodeAsked node = find_node(session, asked.node);
+  const NodeOptions node = find_node(session, asked.node);
   json body = {{"deadline", asked.deadline}};
   if (!asked.reason.empty()) body["reason"] = asked.reason;
   const json answer = act_on_node(session, node, "drain", body);
@@ -265,7 +265,7 @@ int drain(Session& session, const DrainAsked& asked) {
 }
 
 void add_drain(CLI::App& app, Chosen& chosen) {
-  const auto asked = std::make_shared<DrainAsked>();
+  const auto asked = std::make_shared<DrainOptions>();
   CLI::App* command = app.add_subcommand("drain", "Drain a node: its jobs move away, shrink, or save their state");
   command->add_option("node", asked->node, "id or name")->required();
   command->add_option("--deadline", asked->deadline, "how long the jobs have; what is left then is stopped")

@@ -68,7 +68,7 @@ void add_values(ValuesOf& values, const CLI::App& command) {
 std::string value_cases(const CLI::App& app) {
   ValuesOf values;
   add_values(values, app);
-  for (const auto& type : told_event_types()) values["--type"].insert(type);
+  for (const auto& type : described_event_types()) values["--type"].insert(type);
   std::string cases;
   for (const auto& [option, words] : values) {
     cases += "    " + option + ") words=\"";

@@ -185,8 +185,8 @@ std::string sums(const json& report, const std::string& name) {
                      count_of(rounds, "round") + " " + name +
                      " would have given other sizes: " + whole(number_at(report, "/jobs_different").value_or(0)) +
                      " of " + whole(number_at(report, "/jobs_compared").value_or(0)) + " sizes\n";
-  const auto [live, candidate] = told_apart(number_at(report, "/mean_slots_live").value_or(0),
-                                            number_at(report, "/mean_slots_candidate").value_or(0));
+  const auto [live, candidate] = distinguished(number_at(report, "/mean_slots_live").value_or(0),
+                                               number_at(report, "/mean_slots_candidate").value_or(0));
   text += "slots given in a round: " + live + " in fact, " + candidate + " by " + name + "\n";
   return text;
 }
@@ -224,8 +224,8 @@ std::string pools_table(const json& report, const Style& style) {
                    {.title = "CANDIDATE", .right = true}});
   for (const json& each : list_at(report, "/pools")) {
     const std::string type = text_at(each, "/slot_type");
-    const auto [live, candidate] = told_apart(number_at(each, "/mean_nodes_live").value_or(0),
-                                              number_at(each, "/mean_nodes_candidate").value_or(0));
+    const auto [live, candidate] = distinguished(number_at(each, "/mean_nodes_live").value_or(0),
+                                                 number_at(each, "/mean_nodes_candidate").value_or(0));
     table.add({text_at(each, "/pool"), type.empty() ? "-" : type, whole(number_at(each, "/rounds").value_or(0)),
                whole(number_at(each, "/rounds_different").value_or(0)), live, candidate});
   }
@@ -282,8 +282,8 @@ std::string diff_text(const json& diff, const Style& style) {
                    {.title = "MEAN SLOTS", .right = true},
                    {.title = "CANDIDATE", .right = true}});
   for (const json& each : list_at(diff, "/jobs")) {
-    const auto [live, candidate] = told_apart(number_at(each, "/mean_slots_live").value_or(0),
-                                              number_at(each, "/mean_slots_candidate").value_or(0));
+    const auto [live, candidate] = distinguished(number_at(each, "/mean_slots_live").value_or(0),
+                                                 number_at(each, "/mean_slots_candidate").value_or(0));
     table.add({text_at(each, "/job") + " " + text_at(each, "/job_name"), whole(number_at(each, "/rounds").value_or(0)),
                live, candidate});
   }

@@ -365,7 +365,7 @@ std::string event_sentence(const json& event, const std::string& job) {
   return job.empty() ? on_its_node(node_event_sentence(type, data), event) : "";
 }
 
-std::vector<std::string> told_event_types() {
+std::vector<std::string> described_event_types() {
   std::vector<std::string> types = node_event_types();
   for (const auto* table : {&job_sentences(), &policy_sentences()}) {
     for (const auto& [type, sentence] : *table) types.push_back(type);

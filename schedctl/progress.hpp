@@ -37,6 +37,6 @@ void take_event(Progress& progress, const nlohmann::json& event);
 // progress and decisions are told elsewhere there. Without: of any event, empty if there are no words for it.
 [[nodiscard]] std::string event_sentence(const nlohmann::json& event, const std::string& job);
 // Of all events for which there are words.
-[[nodiscard]] std::vector<std::string> told_event_types();
+[[nodiscard]] std::vector<std::string> described_event_types();
 
 }  // namespace tidepool::ctl

@@ -50,7 +50,7 @@ void print_event(const Session& session, const json& event) {
   session.print_next(event, [&] { return event_line(event); });
 }
 
-struct EventsAsked {
+struct EventsOptions {
   std::string job;
   std::string node;                // not beside `job`
   std::vector<std::string> types;  // none: all but routine ones (is_brief)
@@ -60,7 +60,7 @@ struct EventsAsked {
 };
 
 // What comes all the time while jobs train would push out the rest; who asks for all or by type, and programs, get it.
-bool is_brief(const Session& session, const EventsAsked& asked) {
+bool is_brief(const Session& session, const EventsOptions& asked) {
   return !asked.all && asked.types.empty() && session.format() == OutputFormat::kTable;
 }
 
@@ -70,12 +70,12 @@ struct Past {
   std::map<std::string, std::uint64_t> seen;  // by type; "": of all types
 };
 
-std::string filter_of(const EventsAsked& asked) {
+std::string filter_of(const EventsOptions& asked) {
   return asked.node.empty() ? "" : "&node=" + escape_url(asked.node);
 }
 
 // The daemon lists one type or all; of several the newest are taken together.
-Past read_past(Session& session, const EventsAsked& asked, const std::string& job) {
+Past read_past(Session& session, const EventsOptions& asked, const std::string& job) {
   const std::string path = (job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events") + std::string("?order=desc") +
                            filter_of(asked) + (is_brief(session, asked) ? "&brief=true" : "");
   const auto number_of = [](const json& event) {
@@ -99,7 +99,7 @@ Past read_past(Session& session, const EventsAsked& asked, const std::string& jo
   return past;
 }
 
-void print_past(const Session& session, const EventsAsked& asked, const std::vector<json>& events) {
+void print_past(const Session& session, const EventsOptions& asked, const std::vector<json>& events) {
   if (session.format() != OutputFormat::kTable) {
     for (const json& event : events) print_event(session, event);
     return;
@@ -110,7 +110,7 @@ void print_past(const Session& session, const EventsAsked& asked, const std::vec
 }
 
 // Followed over new connections: by then another node may have its name.
-void settle_node(Session& session, EventsAsked& asked) {
+void settle_node(Session& session, EventsOptions& asked) {
   if (!asked.follow || asked.node.empty()) return;
   const std::string id = node_named(session.list("/v1/nodes").items, asked.node);
   if (!id.empty()) asked.node = id;  // else one that was removed, by its id
@@ -136,7 +136,7 @@ bool has_ended(Session& session, const std::string& job) {
 }
 
 // Prints what follows `past`: of one job until it has ended, else until it is interrupted.
-void follow_after(Session& session, const EventsAsked& asked, const std::string& job, Past past) {
+void follow_after(Session& session, const EventsOptions& asked, const std::string& job, Past past) {
   const bool brief = is_brief(session, asked);
   std::uint64_t after = UINT64_MAX;
   for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
@@ -156,7 +156,7 @@ void follow_after(Session& session, const EventsAsked& asked, const std::string&
   });
 }
 
-int show_events(Session& session, EventsAsked asked) {
+int show_events(Session& session, EventsOptions asked) {
   settle_node(session, asked);
   const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
   Past past = read_past(session, asked, job);
@@ -172,7 +172,7 @@ int show_events(Session& session, EventsAsked asked) {
 }  // namespace
 
 void add_stream_commands(CLI::App& app, Chosen& chosen) {
-  const auto events = std::make_shared<EventsAsked>();
+  const auto events = std::make_shared<EventsOptions>();
   CLI::App* command = app.add_subcommand("events", "List events, oldest first");
   CLI::Option* job = command->add_option("job", events->job, "only events of this job")->check(not_empty());
   command->add_option("--node", events->node, "only events of this node and of workers on it, by its name or id")

@@ -94,7 +94,7 @@ std::string quantity(double number) {
   return number < 100 ? formatted(number == 0 ? "%.0f" : "%.1f", number) : whole(number);
 }
 
-std::pair<std::string, std::string> told_apart(double left, double right) {
+std::pair<std::string, std::string> distinguished(double left, double right) {
   const auto as = [&](const char* format) { return std::pair(formatted(format, left), formatted(format, right)); };
   const auto short_ones = as(left < 100 ? "%.1f" : "%.0f");
   if (left == right || short_ones.first != short_ones.second) return {quantity(left), quantity(right)};

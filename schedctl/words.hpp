@@ -31,7 +31,7 @@ struct Style {
 [[nodiscard]] std::string whole(double number);     // 9120.5 -> "9,121"
 [[nodiscard]] std::string quantity(double number);  // below 100 with one decimal, 0 without
 // Two that are held against each other: as quantity(), with more decimals, up to six, until they read differently.
-[[nodiscard]] std::pair<std::string, std::string> told_apart(double left, double right);
+[[nodiscard]] std::pair<std::string, std::string> distinguished(double left, double right);
 // "-" if absent or 0; at four decimals, as money: the third of a second of one slot.
 [[nodiscard]] std::string slot_hours(std::optional<double> number);
 [[nodiscard]] std::string rate(std::optional<double> number);  // below 100 with one decimal; "-" if absent or 0

@@ -90,11 +90,11 @@ void Fleet::feed(int node, agent::Fact fact, Instant now) {
 }
 
 void Fleet::say(WorkerId worker, api::FromWorker message, Instant now) {
-  feed(where_.at(worker), agent::WorkerSaid{worker, std::move(message)}, now);
+  feed(where_.at(worker), agent::WorkerMessageReceived{worker, std::move(message)}, now);
 }
 
 void Fleet::receive(int node, api::DaemonToAgent message, Instant now) {
-  feed(node, agent::DaemonSaid{std::move(message)}, now);
+  feed(node, agent::DaemonMessageReceived{std::move(message)}, now);
 }
 
 void Fleet::happen(const FleetEvent& event, Instant now) {
@@ -129,7 +129,7 @@ void Fleet::relink(int node, Instant now) {
   for (const auto& [id, process] : at(node).processes) {
     if (!process.is_seat && process.ready && !process.stuck) linked.push_back(id);
   }
-  for (const WorkerId id : linked) say_where_it_stands(id, now);
+  for (const WorkerId id : linked) send_position(id, now);
 }
 
 // --- processes ----------------------------------------------------------------------------------

@@ -218,9 +218,9 @@ class Fleet {
 
   // Training (fleet_training.cpp).
   void on_generation(WorkerId worker, const api::GenerationMessage& message, Instant now);
-  void hear_shares(JobId job, const api::SharesMessage& message, Instant now);
-  void say_joining(WorkerId worker, const api::GenerationMessage& message, Instant now);
-  void say_where_it_stands(WorkerId worker, Instant now);
+  void on_shares(JobId job, const api::SharesMessage& message, Instant now);
+  void send_joining(WorkerId worker, const api::GenerationMessage& message, Instant now);
+  void send_position(WorkerId worker, Instant now);
   void move_on(TrainingRun& run, Instant now);
   void try_park(TrainingRun& run, Instant now);
   void try_switch(TrainingRun& run, Instant now);
@@ -230,7 +230,7 @@ class Fleet {
   void schedule_report(TrainingRun& run);
   void finish(TrainingRun& run, Instant now);
   void send_steps(TrainingRun& run, Instant now);
-  void tell_restored(const TrainingRun& run, const api::GenerationMessage& commit, Instant now);
+  void report_restored(const TrainingRun& run, const api::GenerationMessage& commit, Instant now);
   void dismiss_leaving_workers(const TrainingRun& run, Instant now);
   [[nodiscard]] api::ReadyMessage ready(const Process& process) const;
 

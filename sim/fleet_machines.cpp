@@ -121,7 +121,8 @@ void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
       process.stuck = true;
       if (contains(run.members, victim) || (run.next && contains(run.next->members, victim))) halt(run, now);
       // Pulses would only repeat this one; how long the computation may last is the agent's to watch.
-      feed(where_.at(victim), agent::WorkerPulsed{victim, {run.step, api::PulsePhase::kComputing, kStuckAfterMs}}, now);
+      feed(where_.at(victim),
+           agent::WorkerPulseReceived{victim, {run.step, api::PulsePhase::kComputing, kStuckAfterMs}}, now);
       break;
     case FaultKind::kTwoDeaths: {
       const std::vector<WorkerId> members = run.members;

@@ -24,7 +24,7 @@ void Fleet::on_message(WorkerId worker, const api::ToWorker& message, Instant no
   const JobId job = process->job;
   std::visit(Overloaded{
                  [&](const api::GenerationMessage& said) { on_generation(worker, said, now); },
-                 [&](const api::SharesMessage& said) { hear_shares(job, said, now); },
+                 [&](const api::SharesMessage& said) { on_shares(job, said, now); },
                  // Modelled workers find each other, and the cost of checkpoints is not modelled.
                  [](const api::AddressesMessage&) {},
                  [](const api::CheckpointOrder&) {},
@@ -46,12 +46,12 @@ void Fleet::on_generation(WorkerId worker, const api::GenerationMessage& message
     run.next = message;
     run.switching = false;
   }
-  say_joining(worker, message, now);
+  send_joining(worker, message, now);
   if (run.next) move_on(run, now);
 }
 
 // All go over at a step that they agree on, which costs nothing here.
-void Fleet::hear_shares(JobId job, const api::SharesMessage& shares, Instant now) {
+void Fleet::on_shares(JobId job, const api::SharesMessage& shares, Instant now) {
   TrainingRun& run = runs_.at(job);
   const bool newer = std::pair(shares.generation, shares.number) > std::pair(run.told.generation, run.told.number);
   if (!newer) return;
@@ -70,24 +70,24 @@ api::ReadyMessage Fleet::ready(const Process& process) const {
   return message;
 }
 
-void Fleet::say_joining(WorkerId worker, const api::GenerationMessage& message, Instant now) {
+void Fleet::send_joining(WorkerId worker, const api::GenerationMessage& message, Instant now) {
   const auto self = std::find(message.members.begin(), message.members.end(), worker);
   if (self == message.members.end()) return;
   const auto rank = static_cast<int>(self - message.members.begin());
   say(worker, api::AddressMessage{message.number, rank, worker.text()}, now);
 }
 
-void Fleet::say_where_it_stands(WorkerId worker, Instant now) {
+void Fleet::send_position(WorkerId worker, Instant now) {
   const Process& process = *find(worker);
   const TrainingRun& run = runs_.at(process.job);
   say(worker, ready(process), now);
-  if (run.next && process.heard == run.next->number) say_joining(worker, *run.next, now);
+  if (run.next && process.heard == run.next->number) send_joining(worker, *run.next, now);
   if (!run.stepping || run.members.front() != worker) return;
   say(worker, api::SwitchedMessage{.generation = run.generation, .switch_step = run.step}, now);
 }
 
 // No member of the new generation has stepped before: their state comes from where it was kept.
-void Fleet::tell_restored(const TrainingRun& run, const api::GenerationMessage& commit, Instant now) {
+void Fleet::report_restored(const TrainingRun& run, const api::GenerationMessage& commit, Instant now) {
   const bool known =
       std::any_of(commit.members.begin(), commit.members.end(), [&](WorkerId id) { return find(id)->member_of != 0; });
   if (known || run.step == 0) return;
@@ -138,7 +138,7 @@ void Fleet::on(const SwitchDue& event, Instant now) {
   run.finished = false;  // its end may never have been heard; it is told again below
   const bool first = run.generation == 0 || run.members.empty();
   restore(run, commit);
-  tell_restored(run, commit, now);
+  report_restored(run, commit, now);
   run.generation = commit.number;
   run.members = commit.members;
   run.shares = {};

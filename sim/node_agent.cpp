@@ -82,34 +82,34 @@ void NodeAgent::arm(Machine& machine, Instant now) {
 
 void NodeAgent::carry_out(agent::Action& action, Machine& machine, Instant now) {
   record(action);
-  std::visit(
-      Overloaded{
-          [&](const agent::OpenLink&) { machine.open_link(); },
-          [&](const agent::CloseLink&) { machine.close_link(); },
-          [&](agent::SendHello& hello) { machine.greet(std::move(hello.running)); },
-          [&](agent::SendToDaemon& what) { machine.send(std::move(what.message)); },
-          [&](const agent::SendToWorker& what) { machine.on_message(what.worker, what.message); },
-          [&](const agent::CloseWorkerLinks&) { machine.relink_workers(); },
-          [&](const agent::SpawnWorker& what) { machine.begin_worker(what.order); },
-          [&](const agent::SpawnProgram& what) { machine.begin_program(what.order.worker, what.what); },
-          [&](const agent::RecordRestartable& what) { machine.begin_worker(what.order); },
-          [&](const agent::SignalWorker& what) { machine.signal(what.worker, what.signal); },
-          [&](const agent::AskForState& what) { machine.ask_for_state(what.job, what.step); },
-          [&](const agent::FetchSavedState& what) { machine.fetch_state(what.from); },
-          [&](const agent::AbandonFetch& what) { machine.abandon_fetch(what.job); },
-          [&](const agent::OfferSavedState& what) { machine.offer_state(what.order); },
-          [&](const agent::RecordExit& what) { machine.end_worker(what.report.worker); },
-          [&](const agent::ForgetWorker& what) { machine.end_worker(what.worker); },
-          // A worker's id stands for its program's address; no port is taken.
-          [&](const agent::OfferProgramAddress& offer) {
-            const WorkerId worker = offer.order.worker;
-            feed(agent::WorkerSaid{worker, api::AddressMessage{offer.what.generation, offer.what.rank, worker.text()}},
-                 machine, now);
-          },
-          // Nothing to log, to measure or to delete, and no agent is told to quit.
-          [](const auto&) {},
-      },
-      action);
+  std::visit(Overloaded{
+                 [&](const agent::OpenLink&) { machine.open_link(); },
+                 [&](const agent::CloseLink&) { machine.close_link(); },
+                 [&](agent::SendHello& hello) { machine.greet(std::move(hello.running)); },
+                 [&](agent::SendToDaemon& what) { machine.send(std::move(what.message)); },
+                 [&](const agent::SendToWorker& what) { machine.on_message(what.worker, what.message); },
+                 [&](const agent::CloseWorkerLinks&) { machine.relink_workers(); },
+                 [&](const agent::SpawnWorker& what) { machine.begin_worker(what.order); },
+                 [&](const agent::SpawnProgram& what) { machine.begin_program(what.order.worker, what.what); },
+                 [&](const agent::RecordRestartable& what) { machine.begin_worker(what.order); },
+                 [&](const agent::SignalWorker& what) { machine.signal(what.worker, what.signal); },
+                 [&](const agent::AskForState& what) { machine.ask_for_state(what.job, what.step); },
+                 [&](const agent::FetchSavedState& what) { machine.fetch_state(what.from); },
+                 [&](const agent::AbandonFetch& what) { machine.abandon_fetch(what.job); },
+                 [&](const agent::OfferSavedState& what) { machine.offer_state(what.order); },
+                 [&](const agent::RecordExit& what) { machine.end_worker(what.report.worker); },
+                 [&](const agent::ForgetWorker& what) { machine.end_worker(what.worker); },
+                 // A worker's id stands for its program's address; no port is taken.
+                 [&](const agent::OfferProgramAddress& offer) {
+                   const WorkerId worker = offer.order.worker;
+                   feed(agent::WorkerMessageReceived{worker, api::AddressMessage{offer.what.generation, offer.what.rank,
+                                                                                 worker.text()}},
+                        machine, now);
+                 },
+                 // Nothing to log, to measure or to delete, and no agent is told to quit.
+                 [](const auto&) {},
+             },
+             action);
 }
 
 void NodeAgent::record(const agent::Action& action) {

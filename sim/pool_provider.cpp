@@ -125,7 +125,7 @@ void PoolProvider::list(const core::ClusterState& state, Instant now, Reports& r
     for (const auto& [request, machine] : machines_) {
       if (machine.life.pool == pool.spec.name) listed.nodes.push_back({request, id_of(request), {}});
     }
-    if (core::tells_news(state, listed, now)) reports.emplace_back(std::move(listed));
+    if (core::is_news(state, listed, now)) reports.emplace_back(std::move(listed));
   }
 }
 
@@ -150,7 +150,7 @@ void PoolProvider::end_machine(core::NodeRequest request, Instant now) {
 bool PoolProvider::at_rest(const core::ClusterState& state) const {
   const auto is_small = [&](const auto& any) {
     const core::PoolSpec& spec = any.second.spec;
-    const core::PoolWish* wish = state.deployment.wish_for(any.first);
+    const core::PoolTarget* wish = state.deployment.answer_for(any.first);
     return state.pools.count(any.first) <= (wish == nullptr ? spec.min : core::wanted_of(*wish, spec));
   };
   return machines_.size() == state.pools.nodes.size() &&

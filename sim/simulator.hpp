@@ -36,7 +36,7 @@ struct UserAct {
 };
 
 // A policy file that decides from the start, as in a daemon with `--policy FILE`.
-struct FileInCharge {
+struct ActivePolicyFile {
   core::PolicyFileRef file;
   std::shared_ptr<const core::Policy> policy;  // what plans by its answers: EngineParts::file_policy
   // Makes what is asked in one run whose engine has these parts.
@@ -50,7 +50,7 @@ struct SimSetup {
   core::TenantTree tenants;     // who shares them, set before the first job comes; empty = jobs of any tenant
   std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
   std::function<core::Engine::Parts()> parts;
-  std::optional<FileInCharge> file;  // none = the policies of the parts decide; its policy is among these
+  std::optional<ActivePolicyFile> file;  // none = the policies of the parts decide; its policy is among these
   std::uint64_t seed = 1;
   FaultMix faults;
   std::vector<Fault> more_faults;  // beside those that are drawn

@@ -42,7 +42,7 @@ void account_fields(auto& archive, codec::Like<Account> auto& account) {
 
 // States of earlier versions have no budgets, only the total cost of jobs, and no overheads: everything that a job had
 // used by then counts as useful. Later versions do not record whether a job saved its state after it had lost steps.
-inline void tell_no_money(nlohmann::json& job) {
+inline void add_missing_money(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("budget_hold", nullptr);
   job.emplace("days", nlohmann::json::array());

@@ -55,7 +55,7 @@ void fields(auto& archive, codec::Like<ReasonNumber> auto& number) {
   archive("value", number.value);
 }
 
-void fields(auto& archive, codec::Like<PolicyWish> auto& wish) {
+void fields(auto& archive, codec::Like<PolicyJobAnswer> auto& wish) {
   archive("job", wish.job);
   archive("asked", wish.asked);
   archive("admitted", wish.admitted);
@@ -71,7 +71,7 @@ void fields(auto& archive, codec::Like<TenantClaim> auto& claim) {
   archive("slots", claim.slots);
 }
 
-void fields(auto& archive, codec::Like<PoolWish> auto& wish) {
+void fields(auto& archive, codec::Like<PoolTarget> auto& wish) {
   archive("pool", wish.pool);
   archive("nodes", wish.nodes);
   archive("word", wish.word);
@@ -81,7 +81,7 @@ void fields(auto& archive, codec::Like<PoolWish> auto& wish) {
 void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
   archive("number", round.number);
   archive("asked_at", round.asked_at);
-  archive("wishes", round.wishes);
+  archive("wishes", round.job_answers);
   archive("claims", round.claims);
   archive("pools", round.pools);
   archive("fault", round.fault);
@@ -89,12 +89,12 @@ void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
 }
 
 // Policy files of earlier versions had fewer hooks, and their rounds had fewer answers. Each may be null.
-inline void tell_no_later_hooks(nlohmann::json& file) {
+inline void add_missing_hooks(nlohmann::json& file) {
   if (!file.is_object()) return;
   file.emplace("shares", false);
   file.emplace("provisions", false);
 }
-inline void tell_no_later_answers(nlohmann::json& round) {
+inline void add_missing_answers(nlohmann::json& round) {
   if (!round.is_object()) return;
   round.emplace("claims", nlohmann::json::array());
   round.emplace("pools", nlohmann::json::array());

@@ -22,17 +22,17 @@ void fields(auto& archive, codec::Like<PolicyDeployment> auto& deployment) {
 }
 
 // States of earlier versions lack these fields.
-inline void tell_no_later_fields_of_deployment(nlohmann::json& deployment) {
+inline void add_missing_fields_of_deployment(nlohmann::json& deployment) {
   if (!deployment.is_object()) return;
   deployment.emplace("pools", nlohmann::json::array());
   deployment.emplace("told_at", nullptr);
   for (const char* file : {"active", "shadow"}) {
-    if (deployment.contains(file)) tell_no_later_hooks(deployment[file]);
+    if (deployment.contains(file)) add_missing_hooks(deployment[file]);
   }
   if (deployment.contains("earlier")) {
-    for (auto& file : deployment["earlier"]) tell_no_later_hooks(file);
+    for (auto& file : deployment["earlier"]) add_missing_hooks(file);
   }
-  if (deployment.contains("answer")) tell_no_later_answers(deployment["answer"]);
+  if (deployment.contains("answer")) add_missing_answers(deployment["answer"]);
 }
 
 }  // namespace tidepool::core

@@ -458,12 +458,12 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeLost{})) body.emplace("stopped", false);
   if (*name == name_of(WorkerExited{})) tell_no_later_fields_of_exits(body);
   if (*name == name_of(GenerationSwitched{})) body.emplace("unused", nullptr);
-  if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
+  if (*name == name_of(PoolsConfigured{})) add_missing_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);
-  if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);
+  if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) add_missing_fields(body["tree"]);
   const bool names_file = *name == name_of(PolicyActivated{}) || *name == name_of(PolicyShadowed{});
-  if (names_file && body.contains("file")) tell_no_later_hooks(body["file"]);
-  if (*name == name_of(PolicyAnswered{}) && body.contains("round")) tell_no_later_answers(body["round"]);
+  if (names_file && body.contains("file")) add_missing_hooks(body["file"]);
+  if (*name == name_of(PolicyAnswered{}) && body.contains("round")) add_missing_answers(body["round"]);
   return decode_named(name->get_ref<const std::string&>(), body);
 }
 

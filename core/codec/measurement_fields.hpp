@@ -59,7 +59,7 @@ void fields(auto& archive, codec::Like<TypeRecords> auto& records) {
 }
 
 // States of earlier versions do not distinguish slot types.
-inline void tell_no_types(nlohmann::json& job) {
+inline void add_missing_types(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("slot_type", "");
   job.emplace("on_other_types", nlohmann::json::object());
@@ -78,14 +78,14 @@ void each_records(nlohmann::json& job, auto tell) {
 }
 
 // States of earlier versions lack the cost of the first switch of a start.
-inline void tell_no_starts(nlohmann::json& job) {
+inline void add_missing_starts(nlohmann::json& job) {
   each_records(job, [](nlohmann::json& records) {
     records.emplace("start_cost", nlohmann::json{{"count", 0}, {"mean_stall_ms", 0.0}});
   });
 }
 
 // States of earlier versions lack costs by size.
-inline void tell_no_size_costs(nlohmann::json& job) {
+inline void add_missing_size_costs(nlohmann::json& job) {
   each_records(job, [](nlohmann::json& records) {
     for (const char* kind : {"grow_cost", "replace_cost", "shrink_cost", "failure_cost", "start_cost", "restart_cost",
                              "rebalance_cost", "boot_cost"}) {

@@ -46,7 +46,7 @@ void fields(auto& archive, codec::Like<NodeDrain> auto& drain) {
 }
 
 // Drains of earlier versions had one cause, or an operator's cause stored next to a notice.
-inline void tell_causes(nlohmann::json& drain) {
+inline void add_missing_causes(nlohmann::json& drain) {
   if (!drain.is_object() || drain.contains("asked")) return;
   auto& reclaim = drain.emplace("reclaim", nullptr).first.value();
   nlohmann::json asked = drain.value("deadline", nlohmann::json());

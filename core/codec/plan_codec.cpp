@@ -258,7 +258,7 @@ Status take_tenant_changes(nlohmann::json value, Decision& decision) {
   if (!decision.replan) return codec::wrong("/tenants", "changes of a plan");
   if (value.is_object() && value.contains("changes")) {
     for (auto& change : value["changes"]) {
-      if (change.is_object() && change.contains("now")) tell_no_later_plan_fields(change["now"]);
+      if (change.is_object() && change.contains("now")) add_missing_plan_fields(change["now"]);
     }
   }
   StoredTenantChanges stored;

@@ -31,7 +31,7 @@ void fields(auto& archive, codec::Like<PoolSpec> auto& spec) {
 }
 
 // Pools of earlier versions have fewer fields. `in`: contains the pools, by name or as a list of specifications.
-inline void tell_no_later_fields_of_specs(nlohmann::json& in) {
+inline void add_missing_fields_of_specs(nlohmann::json& in) {
   if (!in.is_object() || !in.contains("pools") || !in["pools"].is_structured()) return;
   for (auto& pool : in["pools"]) {
     auto& spec = pool.is_object() && pool.contains("spec") ? pool["spec"] : pool;
@@ -94,8 +94,8 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
 }
 
 // States of earlier versions have fewer fields.
-inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
-  tell_no_later_fields_of_specs(pools);
+inline void add_missing_fields_of_pools(nlohmann::json& pools) {
+  add_missing_fields_of_specs(pools);
   if (!pools.is_object()) return;
   pools.emplace("forgotten_at", nullptr);
   pools.emplace("gone", nlohmann::json::array());

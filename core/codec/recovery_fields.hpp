@@ -61,7 +61,7 @@ void fields(auto& archive, codec::Like<LeaveQuestion> auto& asked) {
   archive("yields", asked.yields);
 }
 
-void fields(auto& archive, codec::Like<GaveSlots> auto& gave) {
+void fields(auto& archive, codec::Like<ReleasedSlots> auto& gave) {
   archive("for_job", gave.for_job);
   archive("at", gave.at);
 }
@@ -72,11 +72,11 @@ void preemption_fields(auto& archive, auto& preemption) {
   archive("room_made", preemption.room_made);
   archive("asked_to_leave", preemption.asked);
   archive("refused_until", preemption.refused_until);
-  archive("gave_slots", preemption.gave_slots);
+  archive("gave_slots", preemption.released_slots);
 }
 
 // Jobs of earlier versions lack these fields.
-inline void tell_no_preemptions(nlohmann::json& job) {
+inline void add_missing_preemptions(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("pending_since", nullptr);
   job.emplace("preempted_at", nlohmann::json::array());
@@ -87,14 +87,14 @@ inline void tell_no_preemptions(nlohmann::json& job) {
 }
 
 // Verdicts of earlier versions name no domain.
-inline void tell_no_cleared_domain(nlohmann::json& job) {
+inline void add_missing_cleared_domain(nlohmann::json& job) {
   if (!job.is_object() || !job.contains("verdict") || !job["verdict"].is_object()) return;
   nlohmann::json& verdict = job["verdict"];
   if (verdict.contains("blocked") && verdict["blocked"].is_object()) verdict["blocked"].emplace("domain", nullptr);
 }
 
 // Jobs of earlier versions lack state transfers.
-inline void tell_no_moves(nlohmann::json& job) {
+inline void add_missing_moves(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("moving", nullptr);
   for (const char* kept : {"parked", "checkpoint"}) {
@@ -106,14 +106,14 @@ inline void tell_no_moves(nlohmann::json& job) {
 }
 
 // Jobs of earlier versions do not count the reversals of shares.
-inline void tell_no_turns(nlohmann::json& job) {
+inline void add_missing_turns(nlohmann::json& job) {
   if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
 }
 
 // Jobs of earlier versions reported every epoch's audit. They have no record of programs that failed after the end of
 // training, of checkpoints that could not be taken, of states that were not used, of ends that came near, or of the
 // step or start in which workers were lost.
-inline void tell_no_ends_audits_failures(nlohmann::json& job) {
+inline void add_missing_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);
   job.emplace("audits_told_to", nullptr);
@@ -138,7 +138,7 @@ void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
 }
 
 // If the program had not answered or had refused, the notice can only have been granted through a refusal of the job.
-inline void tell_no_refusal(nlohmann::json& notice) {
+inline void add_missing_refusal(nlohmann::json& notice) {
   if (!notice.is_object()) return;
   const auto is = [&](const char* name, const nlohmann::json& value) {
     return notice.contains(name) && notice.at(name) == value;

@@ -330,7 +330,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("gives_notice", false);
     element.emplace("faults", nullptr);
     element.emplace("memory_per_slot", nullptr);
-    tell_causes(element["drain"]);
+    add_missing_causes(element["drain"]);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
   if (!node.ok()) return node.error();
@@ -341,7 +341,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
 
 Status take_worker(nlohmann::json element, const std::string& where, ClusterState& state) {
   if (element.is_object()) {  // likewise
-    tell_no_refusal(element.emplace("notice", nullptr).first.value());
+    add_missing_refusal(element.emplace("notice", nullptr).first.value());
     element.emplace("held", nullptr);
     element.emplace("boot_unseen", false);
   }
@@ -353,15 +353,15 @@ Status take_worker(nlohmann::json element, const std::string& where, ClusterStat
 }
 
 Status take_job(nlohmann::json element, const std::string& where, ClusterState& state) {
-  tell_no_types(element);
-  tell_no_starts(element);
-  tell_no_size_costs(element);
-  tell_no_moves(element);
-  tell_no_turns(element);
-  tell_no_ends_audits_failures(element);
-  tell_no_preemptions(element);
-  tell_no_cleared_domain(element);
-  tell_no_money(element);
+  add_missing_types(element);
+  add_missing_starts(element);
+  add_missing_size_costs(element);
+  add_missing_moves(element);
+  add_missing_turns(element);
+  add_missing_ends_audits_failures(element);
+  add_missing_preemptions(element);
+  add_missing_cleared_domain(element);
+  add_missing_money(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;
@@ -370,7 +370,7 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
 }
 
 Status take_ended(nlohmann::json element, const std::string& where, ClusterState& state) {
-  tell_no_types(element);
+  add_missing_types(element);
   if (element.is_object()) {
     element.emplace("tenant", "");
     element.emplace("kind", 0U);
@@ -424,13 +424,13 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("preempted_at", state.preempted_at));
   TP_TRY(take_into("pool_ledger", state.pool_ledger));
-  if (const auto pools = document.find("pools"); pools != document.end()) tell_no_later_fields_of_pools(*pools);
+  if (const auto pools = document.find("pools"); pools != document.end()) add_missing_fields_of_pools(*pools);
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
   TP_TRY(take_into("straggler_detector", state.straggler_detector));
   TP_TRY(take_into("maintenance", state.maintenance));
   TP_TRY(take("desk", [&](auto& found) {
-    tell_no_later_fields_of_deployment(found);
+    add_missing_fields_of_deployment(found);
     return codec::decode(found, "/desk", state.deployment);
   }));
   return codec::decode(document, "", state);
@@ -527,9 +527,9 @@ std::string job_text(const Job& job) {
 Result<std::shared_ptr<const Job>> job_from_text(std::string_view text) {
   auto document = parse_own_json(text);
   if (!document.ok()) return document.error();
-  tell_no_starts(*document);
-  tell_no_size_costs(*document);
-  tell_no_moves(*document);
+  add_missing_starts(*document);
+  add_missing_size_costs(*document);
+  add_missing_moves(*document);
   auto job = std::make_shared<Job>();
   TP_TRY(codec::decode_sparse(*document, "", *job));
   return std::shared_ptr<const Job>(std::move(job));

@@ -131,7 +131,7 @@ void fields(auto& archive, codec::Like<StoredTenants> auto& stored) {
 }
 
 // Trees of earlier versions lack these fields.
-inline void tell_no_later_fields(nlohmann::json& tree) {
+inline void add_missing_fields(nlohmann::json& tree) {
   if (!tree.is_object() || !tree.contains("tenants") || !tree["tenants"].is_array()) return;
   tree.emplace("preempt_after", codec::encode(Duration()));
   tree.emplace("churn", nullptr);
@@ -146,7 +146,7 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
 }
 
 // Tenant plans of earlier versions lack these fields, or state only that some slots are lacking.
-inline void tell_no_later_plan_fields(nlohmann::json& plan) {
+inline void add_missing_plan_fields(nlohmann::json& plan) {
   if (!plan.is_object()) return;
   plan.emplace("of_types", nlohmann::json::object());
   const auto lacks = plan.find("lacks_type");
@@ -162,9 +162,9 @@ inline nlohmann::json encode_tenants(const ClusterState& state) {
 inline Status take_tenants(nlohmann::json value, ClusterState& state) {
   StoredTenants stored;
   if (value.is_object()) value.emplace("budgets", nlohmann::json::object());
-  if (value.contains("tree")) tell_no_later_fields(value["tree"]);
+  if (value.contains("tree")) add_missing_fields(value["tree"]);
   if (value.contains("plans")) {
-    for (auto& plan : value["plans"]) tell_no_later_plan_fields(plan);
+    for (auto& plan : value["plans"]) add_missing_plan_fields(plan);
   }
   TP_TRY(codec::decode(value, "/tenants", stored));
   TP_TRY(check_tenants(stored.tree));

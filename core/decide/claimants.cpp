@@ -52,7 +52,7 @@ std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& re
 
 }  // namespace
 
-void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing) {
+void record_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing) {
   const Plan& plan = draft.plan();
   const bool shrinks = std::any_of(plan.begin(), plan.end(), [](const PlannedIntent& planned) {
     return std::holds_alternative<ShrinkIntent>(planned.intent);
@@ -67,18 +67,19 @@ void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, 
                        .slots = (entry.target->size - job.size()) * job.spec.gpus_per_worker,
                        .type = has_types ? bound_type(draft.state(), job) : std::nullopt});
   }
-  if (!lacking.empty()) draft.tell_claimants(claimants_of(draft.state(), given_slots(draft, releasing), lacking));
+  if (!lacking.empty()) draft.record_claimants(claimants_of(draft.state(), given_slots(draft, releasing), lacking));
 }
 
-std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line) {
+std::vector<TargetedJob> order_behind_claimants(std::vector<TargetedJob> line) {
   struct Giver {
     const TargetedJob* entry;
-    GaveSlots slots;
+    ReleasedSlots slots;
   };
   std::map<JobId, std::vector<Giver>> givers;  // by claimant, the last in line first
   for (auto entry = line.rbegin(); entry != line.rend(); ++entry) {
     if (entry->target->size <= entry->job->size()) continue;
-    for (const GaveSlots& slots : entry->job->preemption.gave_slots) givers[slots.for_job].push_back({&*entry, slots});
+    for (const ReleasedSlots& slots : entry->job->preemption.released_slots)
+      givers[slots.for_job].push_back({&*entry, slots});
   }
   if (givers.empty()) return line;
   std::vector<TargetedJob> from_the_last;
@@ -98,8 +99,8 @@ std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line) {
   return {from_the_last.rbegin(), from_the_last.rend()};
 }
 
-std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job) {
-  for (const GaveSlots& slots : job.preemption.gave_slots) {
+std::optional<JobId> claimant_still_owed(const DecisionDraft& draft, const Job& job) {
+  for (const ReleasedSlots& slots : job.preemption.released_slots) {
     const Job* claimant = draft.state().find_job(slots.for_job);
     const Target* target = claimant == nullptr ? nullptr : draft.planned_target(*claimant);
     const bool wants = target != nullptr && target->size > claimant->size() && !draft.changed(claimant->id);

@@ -15,12 +15,12 @@ namespace tidepool::core {
 
 // Records for the jobs shrunk by this decision which jobs in line receive their slots: those that lack nothing else.
 // Call once all slots are allocated; `releasing`: every job for which releases_slots() is true.
-void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing);
+void record_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing);
 
 // The line in its order, except that a growing job comes after the jobs in line for which it released slots and which
 // have not received them yet: it takes only what these leave.
-[[nodiscard]] std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line);
+[[nodiscard]] std::vector<TargetedJob> order_behind_claimants(std::vector<TargetedJob> line);
 // The first job for which this running job released slots and whose plan is not fulfilled yet.
-[[nodiscard]] std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job);
+[[nodiscard]] std::optional<JobId> claimant_still_owed(const DecisionDraft& draft, const Job& job);
 
 }  // namespace tidepool::core

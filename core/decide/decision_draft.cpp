@@ -13,7 +13,7 @@
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/price_cap.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -139,13 +139,13 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
   decision_.plan.push_back({std::move(intent), std::move(reason)});
 }
 
-void DecisionDraft::tell_claimants(const std::map<JobId, std::vector<JobId>>& claimants) {
+void DecisionDraft::record_claimants(const std::map<JobId, std::vector<JobId>>& claimants) {
   const auto tell = [&](JobId job, Reason& reason) {
     const auto found = claimants.find(job);
     if (found == claimants.end()) return;
     const int others = static_cast<int>(found->second.size()) - 1;
-    reason = told_for(std::move(reason), {.for_job = found->second.front(),
-                                          .for_others = others > 0 ? std::optional(others) : std::nullopt});
+    reason = with_claimants(std::move(reason), {.for_job = found->second.front(),
+                                                .for_others = others > 0 ? std::optional(others) : std::nullopt});
   };
   for (auto& [intent, reason] : decision_.plan) {
     auto* shrink = std::get_if<ShrinkIntent>(&intent);
@@ -156,10 +156,10 @@ void DecisionDraft::tell_claimants(const std::map<JobId, std::vector<JobId>>& cl
   for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
 }
 
-void DecisionDraft::tell_rules(const std::map<JobId, reason::ShareRule>& rules) {
+void DecisionDraft::record_rules(const std::map<JobId, reason::ShareRule>& rules) {
   const auto tell = [&](JobId job, Reason& reason) {
     const auto found = rules.find(job);
-    if (found != rules.end()) reason = told_by(std::move(reason), found->second);
+    if (found != rules.end()) reason = with_share_rule(std::move(reason), found->second);
   };
   for (auto& [intent, reason] : decision_.plan) tell(job_of(intent), reason);
   for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
@@ -291,13 +291,13 @@ std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(cons
 }
 
 // Also those that are kept for others: what the wait has been for is read once it is over, too.
-void DecisionDraft::tell_what_is_free() {
+void DecisionDraft::record_free_slots() {
   std::optional<std::map<NodeId, int>> taken;
   std::map<std::pair<NodeDemand, bool>, int> known;
   for (Verdict& verdict : decision_.verdicts) {
     const Job& job = *state_.find_job(verdict.job);
     if (job.state() != JobState::kPending || changed(job.id)) continue;
-    tell_free_slots(verdict.reason, [&] {
+    fill_in_free_slots(verdict.reason, [&] {
       if (!taken) taken = slots_taken_by(decision_.plan);
       const auto [free, is_new] = known.try_emplace({node_demand(job.spec), job.spec.mixed_types}, 0);
       if (is_new) free->second = slots_free_for(state_, job, *taken);
@@ -307,7 +307,7 @@ void DecisionDraft::tell_what_is_free() {
 }
 
 Decision DecisionDraft::finish() && {
-  tell_what_is_free();
+  record_free_slots();
   decision_.steps_counted = budget_.used();
   decision_.inputs_digest = digest_of_inputs(state_, decision_);
   if (!decision_.empty()) decision_.id = DecisionId(state_.next_decision);

@@ -71,9 +71,9 @@ class DecisionDraft {
   // Adds an intent that carries out an earlier conclusion.
   void carry_out(Intent intent, Reason reason);
   // Records for which jobs each shrunk job of this decision releases slots; by the releasing job, no list empty.
-  void tell_claimants(const std::map<JobId, std::vector<JobId>>& claimants);
+  void record_claimants(const std::map<JobId, std::vector<JobId>>& claimants);
   // Records by which rule between tenants each job of this decision releases slots.
-  void tell_rules(const std::map<JobId, reason::ShareRule>& rules);
+  void record_rules(const std::map<JobId, reason::ShareRule>& rules);
   // Stops a worker, by the deadline of its node at the latest; a second stop of the same worker has no effect.
   void stop(StopWorkerIntent intent, const Reason& reason);
   // The job's newest verdict already says the same. The first verdict is always new.
@@ -171,7 +171,7 @@ class DecisionDraft {
   };
   [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
   // Fills the number of free slots after this decision into the reasons of waiting jobs.
-  void tell_what_is_free();
+  void record_free_slots();
 
   const ClusterState& state_;
   const EngineParts& parts_;

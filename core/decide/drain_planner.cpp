@@ -36,7 +36,7 @@ reason::OfDrain told_of(const Node& node, Instant now) {
   return {.node = node.id,
           .left = std::max(Duration(), node.drain->deadline - now),
           .reclaimed = node.drain->reclaim.has_value(),
-          .window = window_told(node)};
+          .window = window_shown(node)};
 }
 
 // Of a notice that is shorter than twice the grace, half is left for workers to be replaced.

@@ -76,7 +76,7 @@ bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
 
 }  // namespace
 
-std::uint64_t digest_of_wishes(const Job& job) {
+std::uint64_t digest_of_request(const Job& job) {
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   const JobSpec& spec = job.spec;
   Digest digest;
@@ -128,7 +128,7 @@ bool resize_is_blocked(const Job& job, Instant now) {
 }
 
 PlanInputs inputs_of(const Job& job, Instant now) {
-  PlanInputs inputs{.asked = digest_of_wishes(job), .resize_blocked = resize_is_blocked(job, now), .step_seconds = {}};
+  PlanInputs inputs{.asked = digest_of_request(job), .resize_blocked = resize_is_blocked(job, now), .step_seconds = {}};
   for (const auto& [size, record] : job.measurements.sizes) {
     if (is_measured(record, job)) inputs.step_seconds.emplace(size, record.step_seconds);
   }
@@ -166,7 +166,7 @@ bool inputs_have_changed(const Job& job, Instant now) {
   if (job.planned->target.unasked) return true;
   const PlanInputs& before = job.planned->inputs;
   return (before.resize_blocked && !resize_is_blocked(job, now)) || measured_otherwise(before.step_seconds, job) ||
-         before.asked != digest_of_wishes(job);
+         before.asked != digest_of_request(job);
 }
 
 bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {

@@ -35,7 +35,7 @@ inline constexpr double kNoticeable = 1.1;
 [[nodiscard]] bool resize_is_blocked(const Job& job, Instant now);
 
 // Digest of everything in a job's specification, and of its program's refusals, that a plan may depend on.
-[[nodiscard]] std::uint64_t digest_of_wishes(const Job& job);
+[[nodiscard]] std::uint64_t digest_of_request(const Job& job);
 
 [[nodiscard]] PlanInputs inputs_of(const Job& job, Instant now);
 

@@ -16,7 +16,7 @@
 #include "core/state/largest_batch.hpp"
 #include "core/state/measured/straggler_patience.hpp"
 #include "core/state/membership.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -114,7 +114,7 @@ Finding no_room_to_grow(DecisionDraft& draft, const Job& job, int next) {
   const auto free = static_cast<int>(draft.free_slots().free());
   return no_slots_to_grow({.wanted = (next - job.size()) * job.spec.gpus_per_worker,
                            .free = free,
-                           .for_job = free > 0 ? still_owed_by(draft, job) : std::nullopt});
+                           .for_job = free > 0 ? claimant_still_owed(draft, job) : std::nullopt});
 }
 
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free

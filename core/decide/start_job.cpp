@@ -12,7 +12,7 @@
 #include "core/state/largest_batch.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/state_move.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 
 namespace tidepool::core {
 namespace {

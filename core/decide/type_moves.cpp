@@ -90,8 +90,8 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
   return lacking;
 }
 
-Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
-                    reason::WaitingForSlots lacks) {
+Reason reason_with_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
+                        reason::WaitingForSlots lacks) {
   const int movers = static_cast<int>(room.movers.size());
   const int looks = looks_for_room(waiting, draft.now());
   if (!asks_by_labels_or_memory(waiting.spec)) {

@@ -36,8 +36,8 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 
 // The reason of a job that waits for particular nodes. It is recorded again each time its waiting time has doubled,
 // because what is in its way may have changed.
-[[nodiscard]] Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
-                                  reason::WaitingForSlots lacks);
+[[nodiscard]] Reason reason_with_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
+                                      reason::WaitingForSlots lacks);
 
 // When workers may move for the job, or leave nodes for it (reconcile/node_clearing.hpp), without a new fact: its
 // waiting is examined again each time it has doubled.

@@ -77,12 +77,12 @@ void take_place_of(StateChange& change, WorkerId straggler, WorkerId successor) 
 
 // It gives up slots for these. Of those for which it did before it keeps the ones that have still to have them.
 void note_claimants(StateChange& change, Job& job, const std::vector<JobId>& for_jobs) {
-  std::erase_if(job.preemption.gave_slots, [&](const GaveSlots& slots) {
+  std::erase_if(job.preemption.released_slots, [&](const ReleasedSlots& slots) {
     const Job* claimant = change.state().find_job(slots.for_job);
     const bool again = std::find(for_jobs.begin(), for_jobs.end(), slots.for_job) != for_jobs.end();
     return again || claimant == nullptr || !still_lacks(*claimant, slots);
   });
-  for (const JobId id : for_jobs) job.preemption.gave_slots.push_back({.for_job = id, .at = change.at()});
+  for (const JobId id : for_jobs) job.preemption.released_slots.push_back({.for_job = id, .at = change.at()});
 }
 
 void begin_resize(StateChange& change, Job& job, Transition transition) {

@@ -43,7 +43,7 @@ struct Engine::Impl {
   ClusterState state;
   Worklist work;
   PoolBooks pool_books;
-  BudgetDues budget_dues;
+  BudgetDueTimes budget_due_times;
   std::vector<std::shared_ptr<const Job>> ended;  // have left the state and have not been taken yet
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
@@ -320,7 +320,7 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   if (!impl_->parts.provision) impl_->parts.provision = built_in_rule();
   impl_->state = std::move(state);
   impl_->pool_books = PoolBooks(impl_->state);
-  impl_->budget_dues = BudgetDues(impl_->state.budgets);
+  impl_->budget_due_times = BudgetDueTimes(impl_->state.budgets);
   impl_->follow_policy();
 }
 
@@ -332,7 +332,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   if (fact.at < impl_->state.now) {
     return invalid_argument("a fact lies before the newest one; time does not go back");
   }
-  StateChange change(impl_->state, fact.at, &impl_->pool_books, &impl_->budget_dues);
+  StateChange change(impl_->state, fact.at, &impl_->pool_books, &impl_->budget_due_times);
   change.time_has_passed();
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
@@ -342,7 +342,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   follow_pool_use(change);
   change.settle_budgets();
   change.settle_pool(fact.at);
-  StateChange::Left left = change.let_ended_go();
+  StateChange::Left left = change.drop_ended_jobs();
   const bool of_nodes = may_change_nodes(fact.fact) || change.touched().nodes || change.touched().prices;
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
@@ -371,12 +371,12 @@ Decision Engine::decide(Instant now, StageTimes* times) const {
                        now);
 }
 
-Decision Engine::decide_anew(Instant now) const {
+Decision Engine::decide_from_scratch(Instant now) const {
   const std::unique_ptr<Planner> planner = impl_->planner ? impl_->make_planner() : nullptr;
   const bool sees_nodes = (!planner || impl_->nodes() == digest_of_nodes(impl_->state)) &&
                           impl_->with_faults == nodes_with_faults(impl_->state);
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
-  TP_CHECK(impl_->budget_dues.next(impl_->state) == next_budget_due(impl_->state), "budgets are due as they say");
+  TP_CHECK(impl_->budget_due_times.next(impl_->state) == next_budget_due(impl_->state), "budgets are due as they say");
   IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
     if (!is_final(job->state()) || !job->membership.workers.empty()) jobs.insert(id);
@@ -393,13 +393,13 @@ Status Engine::validate(const Decision& decision) const {
 }
 
 std::vector<Event> Engine::accept(const Decision& decision) {
-  StateChange change(impl_->state, decision.at, &impl_->pool_books, &impl_->budget_dues);
+  StateChange change(impl_->state, decision.at, &impl_->pool_books, &impl_->budget_due_times);
   IdSet<JobId> looked_at = impl_->work.to_look_at(decision.at);
   apply_decision(change, decision, decision.replan ? impl_->nodes() : 0);
   follow_pool_use(change);
   change.settle_budgets();
   change.settle_pool(decision.at);
-  StateChange::Left left = change.let_ended_go();
+  StateChange::Left left = change.drop_ended_jobs();
   looked_at.insert(change.touched().jobs);
   impl_->work.accept(decision);
   if (!decision.nodes.empty()) impl_->follow_nodes(change.touched());
@@ -437,7 +437,7 @@ std::optional<Instant> Engine::next_due() const {
 
 std::optional<Instant> Engine::clock_due() const {
   FirstAfter first;
-  first.consider(impl_->budget_dues.next(impl_->state));
+  first.consider(impl_->budget_due_times.next(impl_->state));
   first.consider(next_steady(impl_->state, impl_->with_faults));
   first.consider(next_maintenance_due(impl_->state));
   first.consider(next_price_due(impl_->state));

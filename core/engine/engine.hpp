@@ -39,11 +39,11 @@ class Engine {
   [[nodiscard]] Result<std::vector<Event>> step(const TimedFact& fact);
 
   // Decides what should change now. `now` is not before the newest fact. Examines only what has changed since the last
-  // accept() and what has become due; the answer equals that of decide_anew(). `times`: receives how long each stage
-  // took, if given.
+  // accept() and what has become due; the answer equals that of decide_from_scratch(). `times`: receives how long each
+  // stage took, if given.
   [[nodiscard]] Decision decide(Instant now, StageTimes* times = nullptr) const;
   // The same, computed from scratch over all jobs; for tests, benchmarks and recovery.
-  [[nodiscard]] Decision decide_anew(Instant now) const;
+  [[nodiscard]] Decision decide_from_scratch(Instant now) const;
 
   // Checks any plan against the state; names the first broken invariant.
   [[nodiscard]] Status validate(const Decision& decision) const;

@@ -3,7 +3,7 @@
 // Rules. Everything kept here follows from the state and from what was examined; it is no part of the state, and a
 // restart examines everything. Each set of jobs is a row of one table: its name and the test for membership. A result
 // kept between decisions declares its inputs and is valid until one of them changes (Memo); no caller invalidates
-// anything explicitly. decide_anew() uses none of this and must decide the same.
+// anything explicitly. decide_from_scratch() uses none of this and must decide the same.
 #pragma once
 
 #include <array>

@@ -139,7 +139,7 @@ Reason refreshed(const ClusterState& state, const Job& job, Reason reason) {
   const Refresh refresh(state, job);
   visit_reason(refresh, reason);
   reason = sized_now(state, job, std::move(reason));
-  return bound_by_share(state, job, told_of_wait(state, job, std::move(reason)));
+  return bound_by_share(state, job, reason_with_wait_bounds(state, job, std::move(reason)));
 }
 
 Reason current_reason(const ClusterState& state, const Job& job) {

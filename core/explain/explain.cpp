@@ -18,7 +18,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/utc_time.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 
@@ -215,7 +215,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
     if (same_kind(out.reason, target.reason)) {
       const bool is_same = says_the_same(job.verdict.reason, target.reason);
       const reason::Claimants claimants = is_same ? claimants_in(job.verdict.reason) : reason::Claimants{};
-      out.reason = told_for(refreshed(state, job, target.reason), claimants);
+      out.reason = with_claimants(refreshed(state, job, target.reason), claimants);
     }
   }
   if (out.chosen) out.chosen->reason = refreshed(state, job, out.chosen->reason);

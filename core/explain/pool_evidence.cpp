@@ -34,9 +34,9 @@ std::string kept_for_another(const PoolNode& node) {
 }
 
 // "the policy spare_node@0123456789ab wants 2 nodes of pool gpu: SpareNode (spare 1)"
-std::string wanted(const ClusterState& state, const PoolWish& wish) {
-  return "the policy " + short_name(*state.deployment.active) + " wants " + counted(wish.nodes, "node") + " of pool " +
-         wish.pool + (wish.word.empty() ? "" : ": " + policy_words(wish.word, wish.numbers));
+std::string wanted(const ClusterState& state, const PoolTarget& answer) {
+  return "the policy " + short_name(*state.deployment.active) + " wants " + counted(answer.nodes, "node") +
+         " of pool " + answer.pool + (answer.word.empty() ? "" : ": " + policy_words(answer.word, answer.numbers));
 }
 
 // Requires: the job may be on none of its nodes.
@@ -104,8 +104,8 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
     }
     lines.push_back(bounds(state, pool));
     if (!pool.retired && spot_share_binds(state.pools, pool.spec)) lines.push_back(share_used(state.pools, name));
-    const PoolWish* wish = state.deployment.active ? state.deployment.wish_for(name) : nullptr;
-    if (wish != nullptr) lines.push_back(wanted(state, *wish));
+    const PoolTarget* answer = state.deployment.active ? state.deployment.answer_for(name) : nullptr;
+    if (answer != nullptr) lines.push_back(wanted(state, *answer));
     if (pool.backoff.failures > 0) lines.push_back(failing(state, pool));
     for (const auto& [request, node] : state.pools.nodes) {
       if (node.pool == name && lacks_another(node, pool)) lines.push_back(kept_for_another(node));

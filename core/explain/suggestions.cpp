@@ -236,7 +236,7 @@ std::vector<Advice> without_refused_sizes(const ClusterState& state, const Job& 
   return lines;
 }
 
-std::vector<Advice> told_by(const ClusterState& state, const Job& job, const Reason& why) {
+std::vector<Advice> with_share_rule(const ClusterState& state, const Job& job, const Reason& why) {
   const auto lines = without_refused_sizes(state, job, advice_of(why, job.id));
   return without_vain_ends(state, job, without_vain_undrains(state, lines));
 }
@@ -390,9 +390,9 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
     suggest_room(state, job, out);
   if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
   if (is_any_of<reason::NoNodes>(why)) suggest_pool_repairs(state, job, out);
-  append_new(told_by(state, job, why), out.advice);
+  append_new(with_share_rule(state, job, why), out.advice);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
-    append_new(told_by(state, job, out.chosen->reason), out.advice);
+    append_new(with_share_rule(state, job, out.chosen->reason), out.advice);
   }
   const auto resizable = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (resizable && *resizable > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {

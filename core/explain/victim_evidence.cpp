@@ -12,7 +12,7 @@
 #include "core/state/node_constraints.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/utc_time.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {

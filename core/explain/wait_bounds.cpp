@@ -190,7 +190,7 @@ std::string listed_types(const std::vector<std::string>& types) {
 
 }  // namespace
 
-Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
+Reason reason_with_wait_bounds(const ClusterState& state, const Job& job, Reason reason) {
   if (job.state() != JobState::kPending || !waits_for_slots(reason)) return reason;
   if (auto capped = above_cap(state, job)) return *std::move(capped);
   if (is_any_of<reason::NoNodes>(reason)) {

@@ -11,7 +11,7 @@
 namespace tidepool::core {
 
 // The reason of a waiting job, with the limits that apply now.
-[[nodiscard]] Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason);
+[[nodiscard]] Reason reason_with_wait_bounds(const ClusterState& state, const Job& job, Reason reason);
 
 // Sets the free slots that suit a running job, and the free slots of types that it does not accept.
 void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow& why);

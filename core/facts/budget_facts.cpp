@@ -197,7 +197,7 @@ std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccount
 Status apply(StateChange& change, const UtcSet& fact) {
   prices_until_now(change);
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
-  price_anew(change);
+  reprice(change);
   if (!leave_far_windows(change)) return ok_status();
   change.advance_time();  // report what has been reached by now before it holds jobs
   hold_jobs(change);

@@ -39,8 +39,8 @@ Status check_claims(const std::vector<TenantClaim>& claims) {
   return invalid_argument("the claims of a policy's round must be sorted by tenant, one for each, and not below 0");
 }
 
-Status check_pools(const std::vector<PoolWish>& pools) {
-  if (is_in_order(pools, &PoolWish::pool, &PoolWish::nodes)) return ok_status();
+Status check_pools(const std::vector<PoolTarget>& pools) {
+  if (is_in_order(pools, &PoolTarget::pool, &PoolTarget::nodes)) return ok_status();
   return invalid_argument(
       "the nodes that a policy's round wants must be sorted by pool, one number for each, and not below 0");
 }
@@ -82,15 +82,16 @@ std::string short_name(const PolicyFileRef& file) {
   return file.name + "@" + file.version.substr(0, kVersionShown);
 }
 
-const PolicyWish* PolicyRound::wish_for(JobId job) const {
-  const auto found = std::lower_bound(wishes.begin(), wishes.end(), job,
-                                      [](const PolicyWish& wish, JobId id) { return wish.job < id; });
-  return found != wishes.end() && found->job == job ? &*found : nullptr;
+const PolicyJobAnswer* PolicyRound::answer_for(JobId job) const {
+  const auto found = std::lower_bound(job_answers.begin(), job_answers.end(), job,
+                                      [](const PolicyJobAnswer& answer, JobId id) { return answer.job < id; });
+  return found != job_answers.end() && found->job == job ? &*found : nullptr;
 }
 
-const PoolWish* PolicyDeployment::wish_for(const std::string& pool) const {
-  const auto found = std::lower_bound(pools.begin(), pools.end(), pool,
-                                      [](const PoolWish& wish, const std::string& name) { return wish.pool < name; });
+const PoolTarget* PolicyDeployment::answer_for(const std::string& pool) const {
+  const auto found =
+      std::lower_bound(pools.begin(), pools.end(), pool,
+                       [](const PoolTarget& answer, const std::string& name) { return answer.pool < name; });
   return found != pools.end() && found->pool == pool ? &*found : nullptr;
 }
 
@@ -140,8 +141,8 @@ Status apply(StateChange& change, const PolicyShadowed& fact) {
 Status apply(StateChange& change, const PolicyAnswered& fact) {
   PolicyDeployment& deployment = change.state().deployment;
   const PolicyRound& round = fact.round;
-  if (!std::is_sorted(round.wishes.begin(), round.wishes.end(),
-                      [](const PolicyWish& one, const PolicyWish& other) { return one.job < other.job; })) {
+  if (!std::is_sorted(round.job_answers.begin(), round.job_answers.end(),
+                      [](const PolicyJobAnswer& one, const PolicyJobAnswer& other) { return one.job < other.job; })) {
     return invalid_argument("the wishes of a policy's round must be sorted by job");
   }
   TP_TRY(check_claims(round.claims));
@@ -149,7 +150,7 @@ Status apply(StateChange& change, const PolicyAnswered& fact) {
   if (!deployment.active || round.number != deployment.next_round)
     return ok_status();  // the question was asked before another file was activated
   ++deployment.next_round;
-  deployment.pools = round.fault.empty() ? round.pools : std::vector<PoolWish>();
+  deployment.pools = round.fault.empty() ? round.pools : std::vector<PoolTarget>();
   deployment.told_at = change.at();
   change.capacity_changed();
   // Without jobs the question was about pools alone: the plan for the next job waits for another answer.

@@ -70,7 +70,7 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
   drop(change, request);
   const Node* known = change.state().find_node(gone.node);
   if (known != nullptr) change.state().pools.set_gone(gone.node, true);
-  price_anew(change, gone.node);
+  reprice(change, gone.node);
   if (known == nullptr || known->state == NodeState::kUp) return;
   remove_exited_workers(change, workers_on(*known), {.detail = "its node has ended at its provider"});
   change.node(gone.node).drain.reset();
@@ -288,7 +288,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
   }
   for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
   const bool differs = pools != before;
-  price_anew(change);
+  reprice(change);
   if (!differs) return ok_status();
   note_outside_change(change);
   change.emit("pool.configured", {{"pools", std::vector<std::string>(names.begin(), names.end())}});
@@ -450,12 +450,12 @@ void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
   }
 }
 
-bool tells_news(const ClusterState& state, const PoolListFailed& fact, Instant now) {
+bool is_news(const ClusterState& state, const PoolListFailed& fact, Instant now) {
   const NodePool* pool = state.pools.find(fact.pool);
   return pool == nullptr || !pool->list_backoff.holds(now);
 }
 
-bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) {
+bool is_news(const ClusterState& state, const PoolListed& fact, Instant now) {
   const NodePool* pool = state.pools.find(fact.pool);
   if (pool != nullptr && pool->list_fails_since) return true;
   for (const auto& entry : fact.nodes) {

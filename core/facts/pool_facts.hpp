@@ -35,8 +35,8 @@ void follow_pool_use(StateChange& change);
 void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes);
 
 // Whether the list contains anything new for the state, or makes something due.
-[[nodiscard]] bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now);
+[[nodiscard]] bool is_news(const ClusterState& state, const PoolListed& fact, Instant now);
 // Whether to report the failure once more: at growing intervals, whatever the provider says each time.
-[[nodiscard]] bool tells_news(const ClusterState& state, const PoolListFailed& fact, Instant now);
+[[nodiscard]] bool is_news(const ClusterState& state, const PoolListFailed& fact, Instant now);
 
 }  // namespace tidepool::core

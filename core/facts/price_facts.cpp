@@ -151,13 +151,13 @@ void prices_until_now(StateChange& change) {
   if (!change.state().prices->list.empty()) change.advance_time();
 }
 
-void price_anew(StateChange& change) {
+void reprice(StateChange& change) {
   const ClusterState& state = change.state();
   if (state.prices->list.empty()) return;
   set_now(change, priced_by(state.prices->list, state, utc_us(state, change.at())));
 }
 
-void price_anew(StateChange& change, NodeId node) {
+void reprice(StateChange& change, NodeId node) {
   const ClusterState& state = change.state();
   if (!state.prices->list.empty()) set_now(change, priced_now(state, node, utc_us(state, change.at())));
 }

@@ -20,10 +20,10 @@ namespace tidepool::core {
 // Call when something that prices depend on (nodes, labels, pools, the calendar) is about to change, and after it has
 // changed. Does nothing while there is no list.
 void prices_until_now(StateChange& change);
-void price_anew(StateChange& change);
+void reprice(StateChange& change);
 // The same if the change affects this node alone, or the node was removed; other nodes are not examined.
-void price_anew(StateChange& change, NodeId node);
-// The price of the node where no rule sets one; call price_anew() afterwards. Likewise for all pools, as configured.
+void reprice(StateChange& change, NodeId node);
+// The price of the node where no rule sets one; call reprice() afterwards. Likewise for all pools, as configured.
 void set_own_price(StateChange& change, Node& node, Money price);
 void restore_own_prices_of_pools(StateChange& change);
 

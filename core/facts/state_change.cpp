@@ -30,18 +30,18 @@ void StateChange::advance_time() {
 
 void StateChange::settle_budgets() {
   for (const JobId id : charged_) join_budgets(state_, *state_.find_job(id));
-  if (dues_ == nullptr) return;
-  if (budgets_changed_) return dues_->follow_all(state_.budgets);
+  if (due_times_ == nullptr) return;
+  if (budgets_changed_) return due_times_->follow_all(state_.budgets);
   if (state_.budgets.empty()) return;
   for (const JobId id : charged_) {
     for (const Tenant* tenant : state_.tenants->path_to(state_.find_job(id)->spec.tenant)) {
-      dues_->follow(state_.budgets, tenant->name);
+      due_times_->follow(state_.budgets, tenant->name);
     }
   }
 }
 
 std::optional<Instant> StateChange::next_budget_due() const {
-  return dues_ == nullptr || budgets_changed_ ? tidepool::core::next_budget_due(state_) : dues_->next(state_);
+  return due_times_ == nullptr || budgets_changed_ ? tidepool::core::next_budget_due(state_) : due_times_->next(state_);
 }
 
 void StateChange::settle_pool(Instant at) {
@@ -103,7 +103,7 @@ void StateChange::remove_worker(WorkerId id) {
   if (host.is_drained()) emit("node.drained", host, {{"name", host.name}});
 }
 
-StateChange::Left StateChange::let_ended_go() {
+StateChange::Left StateChange::drop_ended_jobs() {
   Left left;
   for (const JobId id : touched_.jobs) {
     if (has_left(*state_.find_job(id))) left.jobs.push_back(take_out(state_, id, left.forgotten));

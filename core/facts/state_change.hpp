@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/id_set.hpp"
-#include "core/facts/budget_dues.hpp"
+#include "core/facts/budget_due_times.hpp"
 #include "core/facts/pool_books.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/event.hpp"
@@ -36,8 +36,8 @@ class StateChange {
  public:
   // `books` and `dues` belong to the state and outlive this object; null = the pool's account is not needed, and the
   // next due budget is searched among all.
-  StateChange(ClusterState& state, Instant at, PoolBooks* books = nullptr, BudgetDues* dues = nullptr)
-      : state_(state), at_(at), books_(books), dues_(dues) {}
+  StateChange(ClusterState& state, Instant at, PoolBooks* books = nullptr, BudgetDueTimes* dues = nullptr)
+      : state_(state), at_(at), books_(books), due_times_(dues) {}
 
   [[nodiscard]] ClusterState& state() { return state_; }
   [[nodiscard]] Instant at() const { return at_; }
@@ -92,7 +92,7 @@ class StateChange {
     std::vector<std::shared_ptr<const Job>> jobs;
     IdSet<JobId> forgotten;  // earlier jobs whose remembered data were removed
   };
-  [[nodiscard]] Left let_ended_go();
+  [[nodiscard]] Left drop_ended_jobs();
 
   [[nodiscard]] const Touched& touched() const { return touched_; }
   // Jobs that were written to, apart from verdicts and targets.
@@ -104,7 +104,7 @@ class StateChange {
   ClusterState& state_;
   Instant at_;
   PoolBooks* books_;
-  BudgetDues* dues_;
+  BudgetDueTimes* due_times_;
   std::optional<DecisionId> decision_;
   Touched touched_;
   IdSet<JobId> charged_;

@@ -157,7 +157,7 @@ void count_quiet_exits(StateChange& change, Job& job) {
   job.recovery.unconfirmed_since.reset();
 }
 
-void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice) {
+void emit_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice) {
   if (!is_killed(job, worker, notice)) return;
   if (worker.notice && worker.notice->answer == NoticeAnswer::kDone) {  // it is killed at once, and has saved all
     ++change.state().next_event;  // a replay of rows of a version that reported it gives the same numbers
@@ -206,7 +206,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       if (!is_free && boots) job.recovery.lost_start = job.last_start_at;
       emit_lost(change, job, worker, notice);
     } else {
-      tell_if_killed(change, job, worker, notice);
+      emit_if_killed(change, job, worker, notice);
     }
     drop_from_transition(change, job, id);
   }

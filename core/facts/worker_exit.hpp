@@ -31,7 +31,7 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
 
 // A program that is restarted for each change was asked to end. If it was killed before it reported that it was done,
 // its unsaved work is lost: an event says so. Requires: it has ended.
-void tell_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice);
+void emit_if_killed(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice);
 
 // The worker's program has ended, but its slots are not free: they are quarantined, and the worker no longer counts as
 // available. Requires: the worker exists.

@@ -43,7 +43,7 @@ std::optional<Reason> kept_waiting_by_closed(const ClusterState& state, const Jo
                               .cluster = open,
                               .node = draining.first,
                               .reclaimed = state.find_node(draining.first)->drain->reclaim.has_value(),
-                              .window = window_told(*state.find_node(draining.first))};
+                              .window = window_shown(*state.find_node(draining.first))};
   }
   if (unsteady.first && without + draining.workers + unsteady.workers >= needed) {
     return reason::NodesUnsteady{.needed = needed * slots, .cluster = open, .node = unsteady.first};
@@ -53,7 +53,7 @@ std::optional<Reason> kept_waiting_by_closed(const ClusterState& state, const Jo
 
 }  // namespace
 
-std::optional<int> window_told(const Node& node) {
+std::optional<int> window_shown(const Node& node) {
   const auto window = node.drain->only_window();
   return window ? std::optional(static_cast<int>(*window)) : std::nullopt;
 }

@@ -29,7 +29,7 @@ struct NodesAskedFor {
 [[nodiscard]] Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed);
 
 // The maintenance window if it is the only cause of the node's drain. Requires: the node is being drained.
-[[nodiscard]] std::optional<int> window_told(const Node& node);
+[[nodiscard]] std::optional<int> window_shown(const Node& node);
 
 // It selects nodes by more than their type: by labels or memory.
 [[nodiscard]] bool asks_by_labels_or_memory(const JobSpec& spec);

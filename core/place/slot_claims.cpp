@@ -73,7 +73,7 @@ std::map<JobId, std::vector<JobId>> claimants_of(const ClusterState& state, std:
   return std::move(slots).claimants();
 }
 
-bool still_lacks(const Job& claimant, const GaveSlots& slots) {
+bool still_lacks(const Job& claimant, const ReleasedSlots& slots) {
   const auto has_had = [&](const std::optional<Instant>& changed) { return changed && *changed >= slots.at; };
   return !has_had(claimant.last_start_at) && !has_had(claimant.last_resize_at);
 }

@@ -31,6 +31,6 @@ struct LackingJob {
 
 // It has neither started nor changed its size since the slots were released for it. Requires: it is the job for which
 // they were released.
-[[nodiscard]] bool still_lacks(const Job& claimant, const GaveSlots& slots);
+[[nodiscard]] bool still_lacks(const Job& claimant, const ReleasedSlots& slots);
 
 }  // namespace tidepool::core

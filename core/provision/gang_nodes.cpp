@@ -10,7 +10,7 @@ namespace tidepool::core {
 bool GangNodes::serve() {
   bool any = false;
   for (const GangNeed& need : moving_workers(turn_.state, turn_.now)) {
-    any = turn_.orders.serve(need, [&](const NodePool& pool) { return turn_.wishes.may_buy(pool); }) || any;
+    any = turn_.orders.serve(need, [&](const NodePool& pool) { return turn_.targets.may_buy(pool); }) || any;
   }
   serve_backlog(turn_.state, turn_.orders.room(), [&](const BacklogGang& gang) { any = serve_waiting(gang) || any; });
   return any;
@@ -20,9 +20,9 @@ bool GangNodes::serve() {
 bool GangNodes::serve_waiting(const BacklogGang& gang) {
   bool gives_way = false;
   const auto may_buy_for_it = [&](const NodePool& pool) {
-    if (turn_.wishes.of(pool) != nullptr) return false;
+    if (turn_.targets.of(pool) != nullptr) return false;
     gives_way = gives_way || others_give_way(*gang.job, pool.spec, gang.slots_lacking);
-    return !turn_.wishes.is_settled(pool) && !gives_way;
+    return !turn_.targets.is_settled(pool) && !gives_way;
   };
   const bool waits_for_nodes = turn_.orders.serve({.job = gang.job, .workers = gang.workers}, may_buy_for_it);
   if (!waits_for_nodes && gang.slots_lacking > 0) not_served_.push_back(gang.job);
@@ -34,7 +34,7 @@ void GangNodes::keep_nodes() {
   for (const auto& [id, job] : turn_.state.jobs) {
     if (is_being_preempted(*job)) not_served_.push_back(job.get());
   }
-  turn_.orders.keep_for(not_served_, [&](const NodePool& pool) { return turn_.wishes.may_buy(pool); });
+  turn_.orders.keep_for(not_served_, [&](const NodePool& pool) { return turn_.targets.may_buy(pool); });
 }
 
 // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have

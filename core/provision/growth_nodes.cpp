@@ -33,7 +33,7 @@ void GrowthNodes::buy() {
     const bool any_free = turn_.orders.room().free() * kFreeParts >= pool->spec.slots_per_node;
     const bool in_part = lacking_another(turn_.state.pools, pool->spec.name).has_value();
     if (any_free && !in_part && !any_in_groups()) continue;
-    if (!turn_.wishes.may_buy(*pool) || turn_.orders.within_bounds(*pool, 1) == 0) continue;
+    if (!turn_.targets.may_buy(*pool) || turn_.orders.within_bounds(*pool, 1) == 0) continue;
     const std::vector<SizeStep> steps =
         steps_up(turn_.state, {pool->spec, turn_.now, turn_.now + pool->spec.lead_time});
     if (any_free && any_fits(steps, in_part)) continue;

@@ -32,7 +32,7 @@ void NodeReturns::let_go(const PoolNode& mine) {
   }
   if (!is_idle(mine)) return;
   const auto staying = static_cast<int>(turn_.orders.staying_in(pool.spec).size());
-  if (staying <= turn_.wishes.least_of(pool) || turn_.orders.room().held().contains(mine.node)) return;
+  if (staying <= turn_.targets.least_of(pool) || turn_.orders.room().held().contains(mine.node)) return;
   if (is_joined_by_others(mine) || awaits_another(mine, pool)) return;
   turn_.orders.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
                      why_given_back(mine, pool, staying));
@@ -83,7 +83,7 @@ bool NodeReturns::awaits_another(const PoolNode& mine, const NodePool& pool) con
 
 Reason NodeReturns::why_given_back(const PoolNode& mine, const NodePool& pool, int staying) const {
   const Duration idle = turn_.now - *mine.idle_since;
-  if (turn_.wishes.of(pool) != nullptr) return turn_.wishes.why_fewer(pool, staying, idle);
+  if (turn_.targets.of(pool) != nullptr) return turn_.targets.why_fewer(pool, staying, idle);
   return reason::NodeIdle{
       .idle = idle, .slots = pool.spec.slots_per_node, .price = pool.spec.price_per_slot_hour, .left = staying - 1};
 }

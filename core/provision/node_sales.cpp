@@ -22,7 +22,7 @@ void NodeSales::sell() {
 bool NodeSales::sell_one_of(const NodePool& pool) {
   const PoolSpec& spec = pool.spec;
   const int staying = turn_.state.pools.staying(spec.name);
-  if (staying <= turn_.wishes.least_of(pool) || has_idle(spec)) return false;
+  if (staying <= turn_.targets.least_of(pool) || has_idle(spec)) return false;
   const std::vector<const PoolNode*> at_rest = at_rest_in(spec);
   if (at_rest.empty()) return false;
   const std::vector<SizeStep> into_free = best_within(steps_up(turn_.state, {spec, turn_.now, turn_.now}),
@@ -30,8 +30,8 @@ bool NodeSales::sell_one_of(const NodePool& pool) {
   for (const PoolNode* mine : at_rest) {
     const auto worth = worth_of(*mine, spec, into_free);
     if (!worth) continue;
-    if (turn_.wishes.of(pool) != nullptr) {
-      empty(*mine, turn_.wishes.why_fewer(pool, staying, {}));
+    if (turn_.targets.of(pool) != nullptr) {
+      empty(*mine, turn_.targets.why_fewer(pool, staying, {}));
       return true;
     }
     if (*worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;

@@ -40,12 +40,12 @@ class NodePlanner {
 
  private:
   void fill_to_wish(const NodePool& pool) {
-    const PoolWish* wish = turn_.wishes.of(pool);
-    if (wish == nullptr) return;
-    const int wanted = wanted_of(*wish, pool.spec);
+    const PoolTarget* target = turn_.targets.of(pool);
+    if (target == nullptr) return;
+    const int wanted = wanted_of(*target, pool.spec);
     int nodes = std::max(turn_.state.pools.staying(pool.spec.name), pool.spec.min);
     for (; nodes < wanted && turn_.orders.within_bounds(pool, 1) > 0; ++nodes) {
-      turn_.orders.create(pool.spec, turn_.wishes.why_more(pool, nodes));
+      turn_.orders.create(pool.spec, turn_.targets.why_more(pool, nodes));
     }
   }
 
@@ -89,8 +89,8 @@ std::optional<Instant> BuiltInRule::next_due(const ClusterState& state, std::opt
 
 }  // namespace
 
-int wanted_of(const PoolWish& wish, const PoolSpec& spec) {
-  return std::clamp(wish.nodes, spec.min, std::max(spec.min, spec.max));
+int wanted_of(const PoolTarget& target, const PoolSpec& spec) {
+  return std::clamp(target.nodes, spec.min, std::max(spec.min, spec.max));
 }
 
 std::shared_ptr<const ProvisionRule> built_in_rule() {

@@ -30,7 +30,7 @@ namespace tidepool::core {
 [[nodiscard]] std::shared_ptr<const ProvisionRule> built_in_rule();
 
 // The nodes that the policy file wants, within the pool's present bounds.
-[[nodiscard]] int wanted_of(const PoolWish& wish, const PoolSpec& spec);
+[[nodiscard]] int wanted_of(const PoolTarget& target, const PoolSpec& spec);
 
 // Returns the name of the first broken rule.
 [[nodiscard]] std::optional<std::string> broken_node_rule(const ClusterState& state,

@@ -7,7 +7,7 @@
 
 #include "base/money.hpp"
 #include "core/provision/node_orders.hpp"
-#include "core/provision/pool_wishes.hpp"
+#include "core/provision/pool_targets.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
@@ -22,12 +22,12 @@ inline constexpr double kSellBelow = 0.9;
 }
 
 struct ProvisionTurn {
-  ProvisionTurn(const ClusterState& of, Instant at) : state(of), now(at), orders(of, at), wishes(of) {}
+  ProvisionTurn(const ClusterState& of, Instant at) : state(of), now(at), orders(of, at), targets(of) {}
 
   const ClusterState& state;
   Instant now;
   NodeOrders orders;
-  PoolWishes wishes;
+  PoolTargets targets;
 };
 
 // Some node that has joined will soon be removed. A node whose provider no longer ends it, or fails to end it, is not

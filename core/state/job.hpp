@@ -295,7 +295,7 @@ struct LeaveQuestion {
 };
 
 // The job released slots for another job, and is behind that job in line until it has had them.
-struct GaveSlots {
+struct ReleasedSlots {
   JobId for_job;
   Instant at;
 };
@@ -307,7 +307,8 @@ struct PreemptionRecord {
   bool room_made = false;                // others were preempted for it, and it has not started or grown since
   std::optional<LeaveQuestion> asked;    // newest question that it has not refused
   std::optional<Instant> refused_until;  // its program has refused to leave
-  std::vector<GaveSlots> gave_slots;     // by shrinking or preemption; the other job may have had some of them since
+  std::vector<ReleasedSlots>
+      released_slots;  // by shrinking or preemption; the other job may have had some of them since
 };
 
 struct Job {

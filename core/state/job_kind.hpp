@@ -3,7 +3,8 @@
 //
 // Rules. A program is its trainer with its arguments, or its command, in both cases without the numbers: numbers differ
 // from run to run (a seed, a learning rate), while words name what is trained. Where a number does matter, the speeds
-// of similar jobs are off by a factor, which a job's own first measurement corrects (policies/engine/kin_sizes.hpp).
+// of similar jobs are off by a factor, which a job's own first measurement corrects
+// (policies/engine/similar_job_sizes.hpp).
 #pragma once
 
 #include <cstdint>

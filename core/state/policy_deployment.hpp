@@ -38,7 +38,7 @@ struct PolicyFileRef {
 [[nodiscard]] std::string short_name(const PolicyFileRef& file);
 
 // The answer of a policy file for one job.
-struct PolicyWish {
+struct PolicyJobAnswer {
   JobId job;
   std::uint64_t asked = 0;  // digest of the user's requests at the time of the question
   bool admitted = true;
@@ -47,7 +47,7 @@ struct PolicyWish {
   std::optional<int> mark;     // none = keep the present mark
   std::string word;            // a reason code, or a word of the policy; empty = none
   std::vector<ReasonNumber> numbers;
-  bool operator==(const PolicyWish&) const = default;
+  bool operator==(const PolicyJobAnswer&) const = default;
 };
 
 // Slots that a tenant should have beyond its guarantee, according to a policy file (core/tenants/surplus.hpp).
@@ -58,28 +58,28 @@ struct TenantClaim {
 };
 
 // Nodes that a pool should have, according to a policy file (core/provision/provision_stage.hpp).
-struct PoolWish {
+struct PoolTarget {
   std::string pool;
   int nodes = 0;                           // >= 0; limited by the pool's bounds at the time of use
   std::string word = {};                   // the reason, as for a job
   std::vector<ReasonNumber> numbers = {};  // by name
-  bool operator==(const PoolWish&) const = default;
+  bool operator==(const PoolTarget&) const = default;
 };
 
 // One question and its result.
 struct PolicyRound {
   std::int64_t number = 0;
-  Instant asked_at;                // time of the state that the question was about
-  std::vector<PolicyWish> wishes;  // by job
+  Instant asked_at;                          // time of the state that the question was about
+  std::vector<PolicyJobAnswer> job_answers;  // by job
   // By tenant; the built-in rule decides for tenants that are missing, and for those added to the tree since.
   std::vector<TenantClaim> claims;
-  std::vector<PoolWish> pools;  // by name; the built-in rule decides for pools that are missing
-  std::string fault;            // "policy.deadline", ...; empty = the file has answered
-  std::string message;          // the fault's message, for the author of the file
+  std::vector<PoolTarget> pools;  // by name; the built-in rule decides for pools that are missing
+  std::string fault;              // "policy.deadline", ...; empty = the file has answered
+  std::string message;            // the fault's message, for the author of the file
   bool operator==(const PolicyRound&) const = default;
 
   // Null if the answer does not include the job.
-  [[nodiscard]] const PolicyWish* wish_for(JobId job) const;
+  [[nodiscard]] const PolicyJobAnswer* answer_for(JobId job) const;
 };
 
 struct PolicyDeployment {
@@ -92,12 +92,12 @@ struct PolicyDeployment {
   int failures = 0;                     // consecutive failures of `active`
   std::optional<PolicyRound> answer;    // not yet planned with
   bool job_ended = false;               // since the newest plan, so that a new plan is due
-  std::vector<PoolWish> pools;          // of the newest round, by name; they stay in force until the next round
+  std::vector<PoolTarget> pools;        // of the newest round, by name; they stay in force until the next round
   std::optional<Instant> told_at;       // when the result of that round arrived; none = none has since `active` changed
   bool operator==(const PolicyDeployment&) const = default;
 
   // Null: the built-in rule decides how many nodes the pool has.
-  [[nodiscard]] const PoolWish* wish_for(const std::string& pool) const;
+  [[nodiscard]] const PoolTarget* answer_for(const std::string& pool) const;
 };
 
 }  // namespace tidepool::core

@@ -19,7 +19,7 @@ constexpr double kNoise = 1e-6;      // that sums of doubles leave
 class Tree {
  public:
   explicit Tree(std::vector<TenantNode> nodes)
-      : nodes_(std::move(nodes)), first_child_(nodes_.size() + 2, 0), wishes_(nodes_.size()) {
+      : nodes_(std::move(nodes)), first_child_(nodes_.size() + 2, 0), demands_(nodes_.size()) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       TP_CHECK(nodes_[i].parent < static_cast<int>(i), "a tenant stands after its parent");
       ++first_child_[index_of_parent(i) + 1];
@@ -60,10 +60,10 @@ class Tree {
     std::vector<std::int64_t> most(nodes_.size(), 0);
     const auto bound = [&](std::size_t parent, std::int64_t above) {
       std::int64_t unlent = 0;
-      for (const std::size_t i : children_of(parent)) unlent += wishes_[i].set_aside;
+      for (const std::size_t i : children_of(parent)) unlent += demands_[i].set_aside;
       for (const std::size_t i : children_of(parent)) {
         const TenantNode& node = nodes_[i];
-        const std::int64_t lent = std::max<std::int64_t>(above - unlent + wishes_[i].set_aside, node.guarantee);
+        const std::int64_t lent = std::max<std::int64_t>(above - unlent + demands_[i].set_aside, node.guarantee);
         most[i] = std::min({above, lent, most_borrowed(node)});
       }
     };
@@ -87,7 +87,7 @@ class Tree {
   }
 
   // Of a node, with those below it.
-  struct Wish {
+  struct Demand {
     int wanted = 0;
     int set_aside = 0;
     double loan = 0;
@@ -100,16 +100,16 @@ class Tree {
     double loan = node.loan;
     std::int64_t kept_below = 0;
     for (const std::size_t child : children_of(i)) {
-      wanted += std::max(wishes_[child].wanted, wishes_[child].set_aside);
-      loan += wishes_[child].loan;
-      kept_below += wishes_[child].set_aside;
+      wanted += std::max(demands_[child].wanted, demands_[child].set_aside);
+      loan += demands_[child].loan;
+      kept_below += demands_[child].set_aside;
     }
     const std::int64_t unlent = node.lend ? std::int64_t{node.guarantee} - *node.lend : 0;
-    Wish& wish = wishes_[i];
-    wish.wanted = static_cast<int>(std::min(wanted, most_borrowed(node)));
-    wish.loan = loan;
-    wish.set_aside = static_cast<int>(std::clamp(std::max({std::int64_t{wish.wanted}, unlent, kept_below}),
-                                                 std::int64_t{0}, std::int64_t{node.guarantee}));
+    Demand& demand = demands_[i];
+    demand.wanted = static_cast<int>(std::min(wanted, most_borrowed(node)));
+    demand.loan = loan;
+    demand.set_aside = static_cast<int>(std::clamp(std::max({std::int64_t{demand.wanted}, unlent, kept_below}),
+                                                   std::int64_t{0}, std::int64_t{node.guarantee}));
   }
 
   [[nodiscard]] static std::vector<int> fill_with(const std::vector<Basin>& basins, int slots) {
@@ -128,12 +128,12 @@ class Tree {
 
   template <class Amount>
   [[nodiscard]] std::vector<Amount> divide_surplus(std::span<const std::size_t> children,
-                                                   const std::vector<Basin>& wishes, Amount surplus) const {
-    if (!has_claims_) return fill_with(wishes, surplus);
+                                                   const std::vector<Basin>& demands, Amount surplus) const {
+    if (!has_claims_) return fill_with(demands, surplus);
     Claims claims;
     claims.reserve(children.size());
     for (const std::size_t i : children) claims.push_back(nodes_[i].claim);
-    return fill_with(wishes, claims, surplus);
+    return fill_with(demands, claims, surplus);
   }
 
   template <class Amount>
@@ -143,26 +143,26 @@ class Tree {
     std::vector<Basin> promised;
     promised.reserve(children.size());
     for (const std::size_t i : children) {
-      promised.push_back({.cap = wishes_[i].set_aside, .weight = nodes_[i].guarantee});
+      promised.push_back({.cap = demands_[i].set_aside, .weight = nodes_[i].guarantee});
     }
     const std::vector<Amount> first = fill_with(promised, slots);
-    std::vector<Basin> wishes;
-    wishes.reserve(children.size());
+    std::vector<Basin> demands;
+    demands.reserve(children.size());
     for (std::size_t at = 0; at < children.size(); ++at) {
-      const Wish& wish = wishes_[children[at]];
+      const Demand& demand = demands_[children[at]];
       const int had = static_cast<int>(std::ceil(first[at]));
-      wishes.push_back(
-          {.cap = std::max(0, wish.wanted - had), .weight = nodes_[children[at]].weight, .offset = wish.loan});
+      demands.push_back(
+          {.cap = std::max(0, demand.wanted - had), .weight = nodes_[children[at]].weight, .offset = demand.loan});
     }
     const Amount left = slots - std::accumulate(first.begin(), first.end(), Amount{});
-    const std::vector<Amount> second = divide_surplus(children, wishes, std::max(Amount{}, left));
+    const std::vector<Amount> second = divide_surplus(children, demands, std::max(Amount{}, left));
     for (std::size_t at = 0; at < children.size(); ++at) shares[children[at]] = first[at] + second[at];
   }
 
   std::vector<TenantNode> nodes_;
   std::vector<std::size_t> first_child_;  // in children_, by node and the pool
   std::vector<std::size_t> children_;
-  std::vector<Wish> wishes_;
+  std::vector<Demand> demands_;
   bool has_claims_ = false;  // any node; else none is looked for
 };
 

@@ -188,7 +188,7 @@ bool PreemptionLimits::allow(const SlotsFor& claim, const Job& victim) {
   return left().value_or(1) > 0 && !bar(claim.job, victim);
 }
 
-bool PreemptionLimits::lets_refuse(const SlotsFor& claim, const Job& victim) {
+bool PreemptionLimits::allows_refusal(const SlotsFor& claim, const Job& victim) {
   if (none_ || victim.spec.elastic.grace == Duration()) return false;
   if (state_.tenants->notice_refusal_of(victim.spec.tenant) == Duration()) return false;
   const auto& members = victim.membership.members;

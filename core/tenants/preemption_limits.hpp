@@ -89,7 +89,7 @@ class PreemptionLimits {
 
   // The program of the victim may refuse to leave for the claim: its tenant permits that, its agent can deliver the
   // question, and no guarantee covers the claim.
-  [[nodiscard]] bool lets_refuse(const SlotsFor& claim, const Job& victim);
+  [[nodiscard]] bool allows_refusal(const SlotsFor& claim, const Job& victim);
   // For a victim that may refuse: until when its refusal is in force.
   [[nodiscard]] std::optional<Instant> refused_until(const Job& victim) const;
   // The answer to the open question is awaited.

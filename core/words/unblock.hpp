@@ -30,8 +30,8 @@ struct Advice {
 [[nodiscard]] Advice advice_of_end(JobId job, const std::string& more = "");
 [[nodiscard]] std::vector<std::string> texts_of(const std::vector<Advice>& advice);
 
-// Most relevant first: "the end of job-3, which gains least among the jobs that hold slots". Empty if nothing must change.
-// `job` is used in commands.
+// Most relevant first: "the end of job-3, which gains least among the jobs that hold slots". Empty if nothing must
+// change. `job` is used in commands.
 [[nodiscard]] std::vector<Advice> advice_of(const Reason& reason, JobId job);
 [[nodiscard]] std::vector<std::string> unblocks_of(const Reason& reason, JobId job);
 

@@ -126,7 +126,7 @@ Allocation explained(const View& view, const std::vector<Climber>& climbers, con
     }
   }
   Allocation allocation = grant_sizes(view, chosen, by_speedup(tables));
-  explain_line(view, by_arrival(view), allocation, RowsTold::kWaiting);
+  explain_line(view, by_arrival(view), allocation, ExplainedRows::kWaiting);
   return allocation;
 }
 

@@ -53,7 +53,7 @@ class Expansion {
     Allocation allocation = grant_sizes(view_, chosen_, by_speedup(speedup_));
     Line line = line_of_queues(queues_.marks);
     line.order = queues_.order;
-    explain_line(view_, line, allocation, RowsTold::kWaiting);
+    explain_line(view_, line, allocation, ExplainedRows::kWaiting);
     for (std::size_t row = 0; row < chosen_.size(); ++row) allocation.grants[row].mark = queues_.marks[row];
     return allocation;
   }

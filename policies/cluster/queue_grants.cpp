@@ -37,9 +37,9 @@ class Teller {
     find_rivals(line.order.empty() ? allocation.order : line.order);
   }
 
-  void tell_all(RowsTold rows) {
+  void tell_all(ExplainedRows rows) {
     for (const std::size_t row : allocation_.order) {
-      if (rows == RowsTold::kAll || allocation_.grants[row].size == 0) tell(row);
+      if (rows == ExplainedRows::kAll || allocation_.grants[row].size == 0) tell(row);
     }
   }
 
@@ -126,7 +126,7 @@ std::vector<std::size_t> rows_by(const std::vector<double>& values) {
   return rows;
 }
 
-void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows) {
+void explain_line(const View& view, const Line& line, Allocation& allocation, ExplainedRows rows) {
   if (!view.explained) return;
   const std::vector<QueueState> states(view.jobs.size(), QueueState::kInLine);
   Teller(view, line, allocation, states).tell_all(rows);
@@ -161,7 +161,7 @@ Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Over
       grant.reason = served_reason(job, needed, {});
     }
   }
-  if (view.explained) Teller(view, told, allocation, states).tell_all(RowsTold::kAll);
+  if (view.explained) Teller(view, told, allocation, states).tell_all(ExplainedRows::kAll);
   return allocation;
 }
 

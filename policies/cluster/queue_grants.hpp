@@ -41,11 +41,11 @@ struct Line {
 [[nodiscard]] Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Overtaking overtaking,
                                         const Line& line = {});
 
-enum class RowsTold { kAll, kWaiting };
+enum class ExplainedRows { kAll, kWaiting };
 
 // Sets reasons, scores and losing sizes of the rows, or of those that are granted nothing, by their places in
 // the line. A score is how far the job is ahead of the next one on the other side of the line; a job that waits
 // is behind, and what it lost is the size that its user wants. Nothing where view.explained is false.
-void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows = RowsTold::kAll);
+void explain_line(const View& view, const Line& line, Allocation& allocation, ExplainedRows rows = ExplainedRows::kAll);
 
 }  // namespace tidepool::policies::cluster

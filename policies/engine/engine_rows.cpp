@@ -115,7 +115,7 @@ void EngineRows::forget(JobId id) {
 // On a type of slot on which neither it nor its kin were measured, by what it did on another.
 JobSpeed EngineRows::speed_of(const core::Job& job) {
   const auto expected = ratios_.expected(job);
-  const KinSizes::Sizes kin = kin_sizes_.expected(job);
+  const SimilarJobSizes::Sizes kin = kin_sizes_.expected(job);
   if (expected && kin.empty()) return JobSpeed(job, *expected);
   return JobSpeed(job, JobSpeed::Kin{kin});
 }

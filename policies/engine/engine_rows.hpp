@@ -8,9 +8,9 @@
 // they are rows with one size. Attained service is as of the job's newest fact, so that it follows from the state.
 // Where its user declares no work, a job that was measured is expected to take what jobs as fast on its type
 // of slot took (similar_jobs.hpp). A size at which it was not measured is expected to be as fast as its kin were there
-// (kin_sizes.hpp). A job of which nothing can be measured (its program reports no steps) has one size, too. Priority p
-// counts as weight 2^p. All slots count as equally fast (the types and prices of nodes are there to be read), but no
-// job has a size beyond what there is of one type that it may be on, unless it mixes types.
+// (similar_job_sizes.hpp). A job of which nothing can be measured (its program reports no steps) has one size, too.
+// Priority p counts as weight 2^p. All slots count as equally fast (the types and prices of nodes are there to be
+// read), but no job has a size beyond what there is of one type that it may be on, unless it mixes types.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@
 #include "policies/engine/demanded_nodes.hpp"
 #include "policies/engine/ended_service.hpp"
 #include "policies/engine/job_speed.hpp"
-#include "policies/engine/kin_sizes.hpp"
+#include "policies/engine/similar_job_sizes.hpp"
 #include "policies/engine/similar_jobs.hpp"
 #include "policies/engine/type_ratios.hpp"
 #include "policies/size/size_limits.hpp"
@@ -111,9 +111,9 @@ class EngineRows {
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  SimilarJobs kin_;     // the jobs that ask there have rows in kept_
-  TypeRatios ratios_;   // likewise
-  KinSizes kin_sizes_;  // likewise
+  SimilarJobs kin_;            // the jobs that ask there have rows in kept_
+  TypeRatios ratios_;          // likewise
+  SimilarJobSizes kin_sizes_;  // likewise
   DemandedNodes nodes_;
   EndedService ended_;  // of jobs that have succeeded
   void follow_ended(const core::ClusterState& state, JobId id);

@@ -3,9 +3,9 @@
 // is optimistic, as every policy that is to try sizes needs it: one size seen scales without loss, none seen runs one
 // step a second on one worker. A daemon's records tell sizes, not nodes, so the shape's nodes do not matter.
 //
-// Where a job was not measured, its kin's records stand (kin_sizes.hpp), as much slower or faster as the job's own
-// newest one is than theirs: by size, how steps of a kind scale is much the same, while a machine or an argument makes
-// all of them slower at once. Its own records win wherever there are some.
+// Where a job was not measured, its kin's records stand (similar_job_sizes.hpp), as much slower or faster as the job's
+// own newest one is than theirs: by size, how steps of a kind scale is much the same, while a machine or an argument
+// makes all of them slower at once. Its own records win wherever there are some.
 //
 // A program that says its batch itself (OnResize::kCallback) and tells its gradient noise is taken to choose, at each
 // size, the batch that teaches most a second (Qiao et al., OSDI 2021, section 3.2): what a size gave at a batch that
@@ -43,8 +43,8 @@ class JobSpeed final : public SpeedModel {
   explicit JobSpeed(const core::Job& job);
   // Of a job that was not measured on its type of slot yet, of which this is expected there (type_ratios.hpp).
   JobSpeed(const core::Job& job, const Sizes& expected);
-  // Beside its own records those of its kin (kin_sizes.hpp) at sizes at which it was not measured itself, slower or
-  // faster by as much as the job was last.
+  // Beside its own records those of its kin (similar_job_sizes.hpp) at sizes at which it was not measured itself,
+  // slower or faster by as much as the job was last.
   struct Kin {
     const Sizes& sizes;
   };

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

@@ -43,7 +43,7 @@ void SimilarJobs::tell(const Progress& job, const JobSpeed& speed) {
     if (!counts || type != job.slot_type) work.withdraw(job.job.number());
   }
   if (!counts) return;
-  const KinWork::Class pace = KinWork::class_of(*pace_s);
+  const SimilarJobWork::Class pace = SimilarJobWork::class_of(*pace_s);
   const double samples = double(job.samples);
   by_type_[job.slot_type].reached(job.job.number(), pace, samples);
   if (job.succeeded_at) {
@@ -74,7 +74,7 @@ void SimilarJobs::note_end(JobId job, Instant at, const Ended& ended) {
   if (in_order_) by_type_[ended.slot_type].ended(ended.pace, ended.samples);
 }
 
-void SimilarJobs::tell_ends() {
+void SimilarJobs::report_ends() {
   if (in_order_) return;
   for (const auto& [turn, ended] : ended_) by_type_[ended.slot_type].ended(ended.pace, ended.samples);
   in_order_ = true;
@@ -84,7 +84,7 @@ SimilarJobs::Classes SimilarJobs::classes_of(const std::string& slot_type, doubl
                                              const TypeRatios& ratios) const {
   Classes classes;
   for (const auto& [type, work] : by_type_) {
-    classes.emplace(type, KinWork::class_of(pace_s / ratios.ratio(type, slot_type).value_or(1)));
+    classes.emplace(type, SimilarJobWork::class_of(pace_s / ratios.ratio(type, slot_type).value_or(1)));
   }
   return classes;
 }
@@ -104,7 +104,7 @@ std::optional<double> SimilarJobs::expect(const core::Job& job, const JobSpeed& 
   forget(job.id);
   const auto pace_s = pace_of(job.spec.batch.global, speed);
   if (!pace_s) return std::nullopt;
-  tell_ends();
+  report_ends();
   const std::string& own = job.measurements.slot_type;
   by_type_.try_emplace(own);
   const Asker& asker = askers_[job.id] = {own, *pace_s, classes_of(own, *pace_s, ratios)};
@@ -137,9 +137,9 @@ std::vector<JobId> SimilarJobs::take_moved(const TypeRatios& ratios) {
   std::set<JobId> moved;
   bool all = false;  // a type that is new since some have asked, too, answers from then on
   for (auto& [type, work] : by_type_) {
-    const KinWork::Changes changes = work.take_changes();
+    const SimilarJobWork::Changes changes = work.take_changes();
     all = all || changes.all;
-    for (const KinWork::Class pace : changes.classes) {
+    for (const SimilarJobWork::Class pace : changes.classes) {
       if (const auto asking = asking_.find({type, pace}); asking != asking_.end()) {
         moved.insert(asking->second.begin(), asking->second.end());
       }

@@ -56,7 +56,7 @@ class SimilarJobs {
   [[nodiscard]] std::vector<JobId> take_moved(const TypeRatios& ratios);
 
  private:
-  using Classes = std::map<std::string, KinWork::Class>;  // by type of slot
+  using Classes = std::map<std::string, SimilarJobWork::Class>;  // by type of slot
   struct Asker {
     std::string slot_type;
     double pace_s = 0;
@@ -64,20 +64,20 @@ class SimilarJobs {
   };
   struct Ended {
     std::string slot_type;
-    KinWork::Class pace = 0;
+    SimilarJobWork::Class pace = 0;
     double samples = 0;
   };
   void note_end(JobId job, Instant at, const Ended& ended);
   void forget_ends();
-  void tell_ends();
+  void report_ends();
   [[nodiscard]] Classes classes_of(const std::string& slot_type, double pace_s, const TypeRatios& ratios) const;
   [[nodiscard]] const std::string& type_with_kin(const Asker& asker) const;
 
-  std::map<std::string, KinWork> by_type_;
+  std::map<std::string, SimilarJobWork> by_type_;
   std::map<std::pair<Instant, JobId>, Ended> ended_;  // in their order
   std::map<JobId, Instant> ended_at_;                 // of each of them
   bool in_order_ = true;                              // by_type_ has been told of all ends, in their order
-  std::map<std::pair<std::string, KinWork::Class>, std::set<JobId>> asking_;
+  std::map<std::pair<std::string, SimilarJobWork::Class>, std::set<JobId>> asking_;
   std::map<JobId, Asker> askers_;  // of those in asking_
   std::uint64_t ratios_seen_ = 0;
 };

@@ -143,8 +143,8 @@ std::optional<Reason> SizeExplorer::ground_to_shrink(int to) const {
   return evidence_.shrinks(change, *failure_);
 }
 
-void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
-                          core::Target& target) {
+void add_measurements_to_answer(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
+                                core::Target& target) {
   if (rests_on == RestsOn::kElse) return;
   AllowedSizes ladder = ladder_of(state, job);
   if (ladder.sizes.empty() || job.requests.pinned_size > 0 || reports_nothing(job)) return;

@@ -5,8 +5,8 @@
 //   while nothing has been measured, those up to the one that its user prefers, by default the smallest; afterwards
 //   those up to twice the largest measured one, and at least the next one; but only half as many again while
 //     a job that began above its smallest size has been measured at no other: its user has said where to look;
-//     where its kin were measured (kin_sizes.hpp), those up to twice the largest of theirs, too: it need not find out
-//     anew what they found out;
+//     where its kin were measured (similar_job_sizes.hpp), those up to twice the largest of theirs, too: it need not
+//     find out anew what they found out;
 //   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
 //     condition of scaling_evidence.hpp, the two compared as they were one right after the other, and none between the
 //     two that would not by the fitted curve. What the job holds is no exception, unless giving it up would stall it
@@ -60,7 +60,7 @@ class SizeExplorer {
 };
 
 // Puts what the job's measurements say in the place of a price that is none. Sizes and scores stay as they are.
-void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
-                          core::Target& target);
+void add_measurements_to_answer(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
+                                core::Target& target);
 
 }  // namespace tidepool::policies::cluster

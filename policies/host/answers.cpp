@@ -235,16 +235,16 @@ int sure_of(const cluster::JobRow& job) {
   return job.preemptible ? 0 : std::min(held, job.size_min);
 }
 
-core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free) {
+core::Reason reason_of(const cluster::JobRow& job, int wanted, int size, int free) {
   namespace reason = core::reason;
   // It would start with fewer than its policy gives it.
-  if (size == 0 && wish > 0) return reason::WaitingForSlots{.needed = job.size_min, .free = free};
+  if (size == 0 && wanted > 0) return reason::WaitingForSlots{.needed = job.size_min, .free = free};
   const int held = size_of(job.placement);
   if (size == 0) return reason::FixedSize{{.size = size}};
-  if (size == held && size != wish) {
+  if (size == held && size != wanted) {
     if (job.resize_blocked) return reason::PriceHold{{.size = size}};
-    if (size > wish) return reason::AtMin{{.size = size}};
-    return reason::NoSlotsToGrow{.wanted = wish - size, .free = std::max(0, free - size)};
+    if (size > wanted) return reason::AtMin{{.size = size}};
+    return reason::NoSlotsToGrow{.wanted = wanted - size, .free = std::max(0, free - size)};
   }
   if (size == held) return reason::FixedSize{{.size = size}};
   if (held == 0) return reason::Started{{.size = size}};
@@ -317,14 +317,14 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
     cluster::Grant& grant = allocation.grants[row];
     const bool admitted = answers.admitted.empty() || answers.admitted[row];
     const cluster::Grant* stand_in = admitted && answers.sizes.empty() ? &standard.grants[row] : nullptr;
-    int wish = !admitted ? 0 : stand_in != nullptr ? stand_in->size : answers.sizes[row];
-    if (job.pinned > 0) wish = job.pinned;
+    int wanted = !admitted ? 0 : stand_in != nullptr ? stand_in->size : answers.sizes[row];
+    if (job.pinned > 0) wanted = job.pinned;
     const int sure = sure_of(job);
     const int room = std::max(free, 0) + sure;
-    grant.size = job.resize_blocked ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
+    grant.size = job.resize_blocked ? sure : std::max(sure, largest_size(job, std::min(wanted, room)));
     if (grant.size > left) grant.size = largest_size(job, left);
     left -= grant.size;
-    grant.reason = reason_of(job, wish, grant.size, room);
+    grant.reason = reason_of(job, wanted, grant.size, room);
     if (stand_in != nullptr && stand_in->size == grant.size) {
       grant.reason = stand_in->reason;
       grant.score = stand_in->score;

@@ -12,10 +12,10 @@ namespace tidepool::policies::host {
 namespace {
 
 // Null if the round says nothing about the job as it is today.
-const core::PolicyWish* wish_of(const core::PolicyRound& round, const core::ClusterState& state, JobId id) {
-  const core::PolicyWish* wish = round.wish_for(id);
+const core::PolicyJobAnswer* answer_of(const core::PolicyRound& round, const core::ClusterState& state, JobId id) {
+  const core::PolicyJobAnswer* answer = round.answer_for(id);
   const core::Job* job = state.find_job(id);
-  return wish != nullptr && job != nullptr && wish->asked == core::digest_of_wishes(*job) ? wish : nullptr;
+  return answer != nullptr && job != nullptr && answer->asked == core::digest_of_request(*job) ? answer : nullptr;
 }
 
 // What the round says, row by row of today's view, in the words of the file alone. `unanswered` gets the rows that it
@@ -23,17 +23,19 @@ const core::PolicyWish* wish_of(const core::PolicyRound& round, const core::Clus
 Answers answers_today(const core::PolicyRound& round, const core::ClusterState& state, const cluster::View& view,
                       std::vector<std::size_t>& unanswered) {
   // A hook answers for all jobs or is not there.
-  const bool ranks = std::any_of(round.wishes.begin(), round.wishes.end(), [](const auto& wish) { return wish.rank; });
-  const bool sizes = std::any_of(round.wishes.begin(), round.wishes.end(), [](const auto& wish) { return wish.size; });
+  const bool ranks =
+      std::any_of(round.job_answers.begin(), round.job_answers.end(), [](const auto& answer) { return answer.rank; });
+  const bool sizes =
+      std::any_of(round.job_answers.begin(), round.job_answers.end(), [](const auto& answer) { return answer.size; });
   Answers answers;
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-    const core::PolicyWish* wish = wish_of(round, state, view.jobs[row].id);
-    if (wish == nullptr) unanswered.push_back(row);
-    answers.admitted.push_back(wish == nullptr || wish->admitted);
-    if (ranks) answers.rank.push_back(wish == nullptr ? 0 : wish->rank.value_or(0));
-    if (sizes) answers.sizes.push_back(wish == nullptr ? 0 : wish->size.value_or(0));
-    answers.marks.push_back(wish == nullptr ? std::nullopt : wish->mark);
-    answers.why.push_back(wish == nullptr ? FileReason{} : FileReason{wish->word, wish->numbers});
+    const core::PolicyJobAnswer* answer = answer_of(round, state, view.jobs[row].id);
+    if (answer == nullptr) unanswered.push_back(row);
+    answers.admitted.push_back(answer == nullptr || answer->admitted);
+    if (ranks) answers.rank.push_back(answer == nullptr ? 0 : answer->rank.value_or(0));
+    if (sizes) answers.sizes.push_back(answer == nullptr ? 0 : answer->size.value_or(0));
+    answers.marks.push_back(answer == nullptr ? std::nullopt : answer->mark);
+    answers.why.push_back(answer == nullptr ? FileReason{} : FileReason{answer->word, answer->numbers});
   }
   return answers;
 }

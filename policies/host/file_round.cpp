@@ -16,7 +16,7 @@ namespace {
 // The state as it would be with the file in charge, and what it would be asked to plan for.
 class Setting {
  public:
-  Setting(const RoundAsked& asked, const core::Engine::Parts& parts, const IdSet<JobId>& going_on)
+  Setting(const RoundRequest& asked, const core::Engine::Parts& parts, const IdSet<JobId>& going_on)
       : state_(active_policy(asked)), now_(std::max(asked.now, state_.now)), draft_(state_, parts, now_) {
     for (const JobId id : going_on) {
       const core::Job& job = *state_.find_job(id);
@@ -36,7 +36,7 @@ class Setting {
   [[nodiscard]] const IdSet<JobId>& own_policies() const { return own_policies_; }
 
  private:
-  static core::ClusterState active_policy(const RoundAsked& asked) {
+  static core::ClusterState active_policy(const RoundRequest& asked) {
     core::ClusterState state = asked.state;
     state.deployment.active = asked.file;
     return state;
@@ -59,28 +59,28 @@ void follow(const core::ClusterState& state, const FollowedJobs::News& news, Fol
   for (const JobId id : news.going_on) (void)follower.follow(state, id);
 }
 
-core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std::size_t row) {
-  core::PolicyWish wish{.job = view.jobs[row].id};
-  if (!answers.admitted.empty()) wish.admitted = answers.admitted[row];
-  if (!answers.rank.empty()) wish.rank = answers.rank[row];
-  if (!answers.sizes.empty()) wish.size = answers.sizes[row];
-  if (!answers.marks.empty()) wish.mark = answers.marks[row];
+core::PolicyJobAnswer answer_at(const cluster::View& view, const Answers& answers, std::size_t row) {
+  core::PolicyJobAnswer answer{.job = view.jobs[row].id};
+  if (!answers.admitted.empty()) answer.admitted = answers.admitted[row];
+  if (!answers.rank.empty()) answer.rank = answers.rank[row];
+  if (!answers.sizes.empty()) answer.size = answers.sizes[row];
+  if (!answers.marks.empty()) answer.mark = answers.marks[row];
   if (!answers.why.empty()) {
-    wish.word = answers.why[row].code;
-    wish.numbers = answers.why[row].numbers;
+    answer.word = answers.why[row].code;
+    answer.numbers = answers.why[row].numbers;
   }
-  return wish;
+  return answer;
 }
 
 std::vector<PoolComparison> compared_pools(const core::PolicyRound& round, const core::NodePools& pools) {
   std::vector<PoolComparison> compared;
-  for (const core::PoolWish& wish : round.pools) {
-    const core::NodePool* pool = pools.find(wish.pool);
+  for (const core::PoolTarget& answer : round.pools) {
+    const core::NodePool* pool = pools.find(answer.pool);
     if (pool == nullptr || pool->retired) continue;
-    compared.push_back({.pool = wish.pool,
+    compared.push_back({.pool = answer.pool,
                         .slot_type = pool->spec.slot_type,
-                        .live = pools.staying(wish.pool),
-                        .candidate = core::wanted_of(wish, pool->spec)});
+                        .live = pools.staying(answer.pool),
+                        .candidate = core::wanted_of(answer, pool->spec)});
   }
   return compared;
 }
@@ -93,7 +93,7 @@ int live_size(const core::Job& job, bool planned) {
 
 }  // namespace
 
-core::PolicyRound failed_round(const RoundAsked& asked, const PolicyFault& fault) {
+core::PolicyRound failed_round(const RoundRequest& asked, const PolicyFault& fault) {
   core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
   round.fault = std::string(fault.code);
   round.message = to_text(fault);
@@ -121,7 +121,7 @@ FollowedJobs::News FollowedJobs::catch_up(const core::ClusterState& state) {
   return news;
 }
 
-core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked) {
+core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> params, const RoundRequest& asked) {
   const FollowedJobs::News news = asked_of_.catch_up(asked.state);
   Setting setting(asked, parts_, news.going_on);
   follow(setting.state(), news, rows_);
@@ -136,8 +136,8 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
   if (const auto* fault = std::get_if<PolicyFault>(&judged)) return failed_round(asked, *fault);
   const auto& answers = std::get<Answers>(judged);
   for (std::size_t row = 0; any_jobs && row < view.jobs.size(); ++row) {
-    core::PolicyWish& wish = round.wishes.emplace_back(wish_at(view, answers, row));
-    wish.asked = core::digest_of_wishes(*setting.state().find_job(wish.job));
+    core::PolicyJobAnswer& answer = round.job_answers.emplace_back(answer_at(view, answers, row));
+    answer.asked = core::digest_of_request(*setting.state().find_job(answer.job));
   }
   for (std::size_t row = 0; row < answers.claims.size(); ++row) {
     if (answers.claims[row]) round.claims.push_back({view.tenants[row].name, *answers.claims[row]});
@@ -149,13 +149,13 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
   }
   std::sort(round.claims.begin(), round.claims.end(),
             [](const core::TenantClaim& one, const core::TenantClaim& other) { return one.tenant < other.tenant; });
-  std::sort(round.wishes.begin(), round.wishes.end(),
-            [](const core::PolicyWish& one, const core::PolicyWish& other) { return one.job < other.job; });
+  std::sort(round.job_answers.begin(), round.job_answers.end(),
+            [](const core::PolicyJobAnswer& one, const core::PolicyJobAnswer& other) { return one.job < other.job; });
   return round;
 }
 
 // One for tenants that share the pool learns all there is to know of the jobs, as one for the whole pool does.
-void FileRounds::choose_planner(const RoundAsked& asked) {
+void FileRounds::choose_planner(const RoundRequest& asked) {
   core::ClusterState state = asked.state;
   state.deployment.active = asked.file;
   const bool by_tenants = parts_.tenants_share(state);
@@ -165,7 +165,7 @@ void FileRounds::choose_planner(const RoundAsked& asked) {
   planner_ = by_tenants ? core::make_tenant_planner(parts_, state) : parts_.file_policy->planner();
 }
 
-RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundAsked& asked) {
+RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundRequest& asked) {
   RoundComparison comparison{.at = asked.now, .fault = round.fault, .message = round.message};
   if (!round.fault.empty()) return comparison;
   const bool planned = parts_.active_policy(asked.state).rule() == nullptr;

@@ -19,7 +19,7 @@
 
 namespace tidepool::policies::host {
 
-struct RoundAsked {
+struct RoundRequest {
   core::ClusterState state;  // which policy is active in it does not matter
   Instant now;               // not before the state's own time
   core::PolicyFileRef file;
@@ -27,7 +27,7 @@ struct RoundAsked {
 };
 
 // A round that failed before it was asked.
-[[nodiscard]] core::PolicyRound failed_round(const RoundAsked& asked, const PolicyFault& fault);
+[[nodiscard]] core::PolicyRound failed_round(const RoundRequest& asked, const PolicyFault& fault);
 
 // A job that would get another size. Sizes are in workers.
 struct RoundDifference {
@@ -76,14 +76,14 @@ class FileRounds {
   explicit FileRounds(const core::Engine::Parts& parts) : parts_(parts) {}
 
   // A fault is a round, too.
-  [[nodiscard]] core::PolicyRound ask(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked);
+  [[nodiscard]] core::PolicyRound ask(PolicyHost& host, std::span<const Param> params, const RoundRequest& asked);
   // What the round, were it the active file's, would give the jobs, against what they are given in `asked.state`: by
   // its plan, or where there is none by what they hold and are on the way to.
-  [[nodiscard]] RoundComparison compare(const core::PolicyRound& round, const RoundAsked& asked);
+  [[nodiscard]] RoundComparison compare(const core::PolicyRound& round, const RoundRequest& asked);
 
  private:
   // The planner that compares the file.
-  void choose_planner(const RoundAsked& asked);
+  void choose_planner(const RoundRequest& asked);
 
   const core::Engine::Parts& parts_;
   // Questions and comparisons may be of different states.

@@ -61,12 +61,12 @@ std::optional<double> LearntWork::left(double done) const {
   return sums_[from] / static_cast<double>(totals_.size() - from) - done;
 }
 
-KinWork::Class KinWork::class_of(double pace_s) {
+SimilarJobWork::Class SimilarJobWork::class_of(double pace_s) {
   TP_CHECK(pace_s > 0 && std::isfinite(pace_s), "a job that was measured takes time for a sample");
   return static_cast<Class>(std::floor(std::log(pace_s) / std::log(kAlike)));
 }
 
-void KinWork::reached(std::uint64_t job, Class pace, double samples) {
+void SimilarJobWork::reached(std::uint64_t job, Class pace, double samples) {
   TP_CHECK(samples > 0, "a job that has come anywhere has done work");
   const Reach now{.pace = pace, .doublings = static_cast<int>(std::floor(2 * std::log2(samples)))};
   const auto [known, is_new] = reach_.try_emplace(JobId(job), now);
@@ -76,20 +76,20 @@ void KinWork::reached(std::uint64_t job, Class pace, double samples) {
   if (!is_new) put(before, false);
 }
 
-void KinWork::withdraw(std::uint64_t job) {
+void SimilarJobWork::withdraw(std::uint64_t job) {
   const auto known = reach_.find(JobId(job));
   if (known == reach_.end()) return;
   put(known->second, false);
   reach_.erase(known);
 }
 
-std::optional<int> KinWork::farthest(Class pace) const {
+std::optional<int> SimilarJobWork::farthest(Class pace) const {
   const auto in_class = reached_.find(pace);
   return in_class == reached_.end() ? std::nullopt : std::optional(in_class->second.rbegin()->first);
 }
 
 // The farthest counts, and only where no kin have ended.
-void KinWork::put(const Reach& reach, bool is_there) {
+void SimilarJobWork::put(const Reach& reach, bool is_there) {
   const std::optional<int> before = farthest(reach.pace);
   auto& in_class = reached_[reach.pace];
   if (is_there) {
@@ -104,7 +104,7 @@ void KinWork::put(const Reach& reach, bool is_there) {
   }
 }
 
-void KinWork::ended(Class pace, double samples) {
+void SimilarJobWork::ended(Class pace, double samples) {
   note_mate(pace, samples);
   for (const Class near : {pace - 1, pace, pace + 1}) {
     Kin& kin = kin_[near];
@@ -117,7 +117,7 @@ void KinWork::ended(Class pace, double samples) {
   }
 }
 
-void KinWork::note_mate(Class pace, double samples) {
+void SimilarJobWork::note_mate(Class pace, double samples) {
   const auto [last, is_first] = mates_.last.try_emplace(pace, samples);
   const double before = std::exchange(last->second, samples);
   if (is_first) return;
@@ -128,18 +128,18 @@ void KinWork::note_mate(Class pace, double samples) {
   changes_.all = changes_.all || told != mates_.tell;
 }
 
-void KinWork::forget_ends() {
+void SimilarJobWork::forget_ends() {
   kin_.clear();
   mates_ = {};
   changes_.all = true;
 }
 
-std::size_t KinWork::ended_kin(Class pace) const {
+std::size_t SimilarJobWork::ended_kin(Class pace) const {
   const auto found = kin_.find(pace);
   return mates_.tell && found != kin_.end() ? found->second.counted : 0;
 }
 
-std::optional<double> KinWork::left(Class pace, double samples) {
+std::optional<double> SimilarJobWork::left(Class pace, double samples) {
   if (!mates_.tell) return std::nullopt;
   const auto found = kin_.find(pace);
   if (found == kin_.end()) {

@@ -53,7 +53,7 @@ class LearntWork {
 //
 // Few answers change at once: ends count up to the 16th of a kin, then every 2nd, from 32 every 4th and so on, since
 // one more of many says less than the rest leaves open. How far a job has come counts in half doublings.
-class KinWork {
+class SimilarJobWork {
  public:
   using Class = int;
   // Requires: seconds a sample on one slot, > 0 and finite.

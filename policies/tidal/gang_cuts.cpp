@@ -18,10 +18,10 @@ GangRoom::Change change_of(const Purchases& bought, JobId job) {
 }
 
 // None: it holds nothing, is to have another size, or is bound to what it holds for ever.
-std::optional<GangRoom::Stayer> stayer_of(const Purchases& bought, JobId job, const Part& part, Instant now) {
+std::optional<GangRoom::KeepingJob> stayer_of(const Purchases& bought, JobId job, const Part& part, Instant now) {
   if (!part.bids || part.shut || part.held.empty()) return std::nullopt;
   const cluster::JobRow& row = bought.market.row(job);
-  GangRoom::Stayer stayer{.row = &row, .moves = part.moves};
+  GangRoom::KeepingJob stayer{.row = &row, .moves = part.moves};
   if (bought.market.is_bound(job)) {
     if (part.bound_until <= now) return std::nullopt;
     stayer.worth = bought.market.worth(job).worth_of_held();
@@ -35,8 +35,8 @@ std::optional<GangRoom::Stayer> stayer_of(const Purchases& bought, JobId job, co
 }
 
 // Those that keep what they hold and are not bound to it, or not for ever.
-std::vector<GangRoom::Stayer> may_leave(const Purchases& bought, Instant now) {
-  std::vector<GangRoom::Stayer> stayers;
+std::vector<GangRoom::KeepingJob> may_leave(const Purchases& bought, Instant now) {
+  std::vector<GangRoom::KeepingJob> stayers;
   for (const auto& [id, part] : bought.parts.all()) {
     if (const auto stayer = stayer_of(bought, id, part, now)) stayers.push_back(*stayer);
   }

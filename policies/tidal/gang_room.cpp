@@ -63,17 +63,17 @@ bool take(Free& free, const GangRoom::Change& change) {
 // Jobs that may leave, those that may do so first before others, of these the one that gains least from a slot first,
 // and which of them have been told to.
 struct LeavingJobs {
-  std::vector<GangRoom::Stayer> jobs;
+  std::vector<GangRoom::KeepingJob> jobs;
   std::vector<std::vector<std::size_t>> on;  // by node, those that hold slots there; in the order of `jobs`
   std::vector<bool> leave;
   Instant until_most = {};  // those that may leave later stay; none = now
 };
 
-LeavingJobs leaving_jobs_of(const std::vector<GangRoom::Stayer>& stayers, std::size_t nodes) {
+LeavingJobs leaving_jobs_of(const std::vector<GangRoom::KeepingJob>& stayers, std::size_t nodes) {
   LeavingJobs leaving_jobs{
       .jobs = stayers, .on = std::vector<std::vector<std::size_t>>(nodes), .leave = std::vector<bool>(stayers.size())};
   std::sort(leaving_jobs.jobs.begin(), leaving_jobs.jobs.end(),
-            [](const GangRoom::Stayer& a, const GangRoom::Stayer& b) {
+            [](const GangRoom::KeepingJob& a, const GangRoom::KeepingJob& b) {
               return std::tuple(a.until, a.worth, a.row->id) < std::tuple(b.until, b.worth, b.row->id);
             });
   for (std::size_t i = 0; i < leaving_jobs.jobs.size(); ++i) {
@@ -103,7 +103,7 @@ struct Lack {
 };
 
 // Only jobs leave that gain less from a slot; of those that may not leave yet only those of a lower priority.
-bool leaves_for(const GangRoom::Change& change, const GangRoom::Stayer& stayer) {
+bool leaves_for(const GangRoom::Change& change, const GangRoom::KeepingJob& stayer) {
   const bool gives_way = stayer.until == Instant() || stayer.row->priority < change.row->priority;
   return gives_way && stayer.worth < change.worth;
 }
@@ -111,7 +111,7 @@ bool leaves_for(const GangRoom::Change& change, const GangRoom::Stayer& stayer) 
 std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const LeavingJobs& leaving_jobs) {
   Leaving leaving;
   for (const std::size_t i : leaving_jobs.on[node]) {
-    const GangRoom::Stayer& stayer = leaving_jobs.jobs[i];
+    const GangRoom::KeepingJob& stayer = leaving_jobs.jobs[i];
     if (lack.slots <= 0) break;
     if (leaving_jobs.leave[i] || !leaves_for(lack.change, stayer)) continue;
     leaving.until = std::max(leaving.until, stayer.until);
@@ -181,7 +181,7 @@ bool wait(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change,
   leaving_jobs.until_most = kLatest;
   (void)enter(then, leaving_jobs, change);
   leaving_jobs.until_most = {};
-  std::vector<const GangRoom::Stayer*> leave;
+  std::vector<const GangRoom::KeepingJob*> leave;
   for (std::size_t i = 0; i < told.size(); ++i) {
     if (leaving_jobs.leave[i] && !told[i]) leave.push_back(&leaving_jobs.jobs[i]);
   }
@@ -191,7 +191,7 @@ bool wait(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change,
     leaving_jobs.leave = told;
     return false;
   }
-  for (const GangRoom::Stayer* each : leave) {
+  for (const GangRoom::KeepingJob* each : leave) {
     for (const Share& share : each->row->placement) add(then, share, -share.slots, each->moves);
     fit.held += size_of(each->row->placement);
   }
@@ -210,7 +210,7 @@ void GangRoom::hold(const Placement& held, bool moves, int sign) {
   for (const Share& share : held) add(free_, share, -sign * share.slots, moves);
 }
 
-GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers) const {
+GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vector<KeepingJob>& stayers) const {
   Free free = free_;
   Fit fit;
   std::vector<std::tuple<int, int, Instant, JobId, std::size_t>> growing;

@@ -34,7 +34,7 @@ class GangRoom {
     bool moves = false;                       // as it was put
   };
   // One that is to keep what it holds, and could give it up.
-  struct Stayer {
+  struct KeepingJob {
     const cluster::JobRow* row = nullptr;
     double worth = 0;    // of each of its slots
     bool moves = false;  // as it was put
@@ -60,7 +60,7 @@ class GangRoom {
     std::vector<JobId> wait;
     int held = 0;  // slots of those that leave for these
   };
-  [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers = {}) const;
+  [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<KeepingJob>& stayers = {}) const;
 
  private:
   void hold(const cluster::Placement& held, bool moves, int sign);

@@ -71,10 +71,10 @@ void Market::bid(std::vector<std::pair<JobId, Curve>> bids) {
     kept.corners = hull_of(kept.curve);
     touched_.insert(job);
   }
-  order_anew();
+  reorder();
 }
 
-void Market::order_anew() {
+void Market::reorder() {
   std::vector<MarginalBid> bids;
   least_ = 0;
   for (const auto& [job, bid] : bids_) {

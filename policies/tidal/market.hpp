@@ -84,7 +84,7 @@ class Market {
   [[nodiscard]] static MarginalBid piece_of(JobId job, const Bid& bid, std::size_t corner);
   void take_out(JobId job, const Bid& bid);
   [[nodiscard]] bool bids_so(JobId job, const Curve& curve) const;
-  void order_anew();
+  void reorder();
   [[nodiscard]] std::size_t bought_in_order(JobId job, const Bid& bid) const;
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
   void note_between(const std::optional<MarginalBid>& before, const std::optional<MarginalBid>& now,

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/place/node_wait.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 #include "policies/engine/size_explorer.hpp"
 #include "policies/engine/whole_cluster_policy.hpp"
 
@@ -70,7 +70,7 @@ core::Target PlannedTargets::of_bidder(const core::ClusterView& view, const core
   cluster::GrantReason told =
       tells_nodes ? cluster::GrantReason{core::never_fits(view.state, job, plan_.capacity, false)} : why(job.id, given);
   out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
-  cluster::tell_by_measurements(view.state, job, told.rests_on, out);
+  cluster::add_measurements_to_answer(view.state, job, told.rests_on, out);
   return out;
 }
 

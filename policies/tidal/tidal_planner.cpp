@@ -87,7 +87,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
                           .mark = promises_.of_plan(),
                           .wake = promises_.wake(),
                           .kept = static_cast<int>(settled.kept) + cuts_.held()};
-  tell_news(request, terms, answer);
+  report_changes(request, terms, answer);
   return answer;
 }
 
@@ -99,7 +99,7 @@ void TidalPlanner::find_next_in_line() {
 }
 
 // Targets that are news stay to be told until the state has them.
-void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer) {
+void TidalPlanner::report_changes(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer) {
   const core::ClusterState& state = request.view.state;
   const PlannedTargets targets({.bought = purchases(),
                                 .promises = promises_,

@@ -49,7 +49,7 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] bool may_ever_run(const core::ClusterState& state, const core::Job& job);
   void look_at_room(Instant now, Jobs& jobs);
   void find_next_in_line();
-  void tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer);
+  void report_changes(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer);
   void bid(const core::PlanRequest& request, Jobs& jobs);
   void offer(cluster::JobRow row, Instant at);
   void offer_promised(JobId job);

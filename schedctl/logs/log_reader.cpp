@@ -102,7 +102,7 @@ void LogReader::print(const std::string& worker, bool with_name, Place& place, c
     if (!data.empty() || dropped > 0) session_.print_next(piece, nullptr);
     return;
   }
-  if (dropped > 0) tell_dropped(worker, dropped);
+  if (dropped > 0) print_dropped(worker, dropped);
   // The rest of a line that was begun is gone, and what comes is no part of it.
   if (dropped > 0 && !place.unfinished.empty()) place.unfinished += '\n';
   place.unfinished += data;
@@ -133,7 +133,7 @@ void LogReader::print_line(const std::string& worker, bool with_name, std::strin
 }
 
 // Beside the output, as all that the command itself says.
-void LogReader::tell_dropped(const std::string& worker, std::int64_t bytes) const {
+void LogReader::print_dropped(const std::string& worker, std::int64_t bytes) const {
   std::fprintf(stderr, "schedctl: older output of %s was dropped (%s)\n", worker.c_str(),
                rounded_byte_size(bytes).c_str());
 }

@@ -45,7 +45,7 @@ class LogReader {
   [[nodiscard]] std::int64_t begin_of_tail(const std::string& worker);
   void print(const std::string& worker, bool with_name, Place& place, const Page& page);
   void print_unfinished(const std::string& worker, bool with_name, Place& place, bool rests);
-  void tell_dropped(const std::string& worker, std::int64_t bytes) const;
+  void print_dropped(const std::string& worker, std::int64_t bytes) const;
   static void print_line(const std::string& worker, bool with_name, std::string_view line);
 
   Session& session_;

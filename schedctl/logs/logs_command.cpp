@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr std::chrono::milliseconds kLogPoll{500};
 
-struct LogsAsked {
+struct LogsOptions {
   std::string job;
   std::string worker;
   bool follow = false;
@@ -80,7 +80,7 @@ bool job_has_ended(Session& session, const std::string& job) {
 // Looks at a job's logs again and again. Daemon and agents may be away for as long as they may for a stream of events.
 class LogFollower {
  public:
-  LogFollower(Session& session, const LogsAsked& asked, const std::string& job)
+  LogFollower(Session& session, const LogsOptions& asked, const std::string& job)
       : session_(session),
         asked_(asked),
         job_(job),
@@ -146,7 +146,7 @@ class LogFollower {
   }
 
   Session& session_;
-  const LogsAsked& asked_;
+  const LogsOptions& asked_;
   const std::string& job_;
   LogReader reader_;
   WorkersSeen workers_;
@@ -158,13 +158,13 @@ class LogFollower {
   std::optional<std::chrono::steady_clock::time_point> away_since_;
 };
 
-void tell_no_output(const LogsAsked& asked, const std::string& job, bool is_all) {
+void tell_no_output(const LogsOptions& asked, const std::string& job, bool is_all) {
   const std::string source = asked.worker.empty() ? job : asked.worker;
   const std::string text = "no output of " + source + (is_all ? " is kept" : " so far");
   std::fprintf(stderr, "schedctl: %s\n", text.c_str());
 }
 
-int show_logs(Session& session, const LogsAsked& asked) {
+int show_logs(Session& session, const LogsOptions& asked) {
   const std::string job = session.job_id(asked.job);
   if (asked.follow) leave_on_interrupt();
   LogFollower logs(session, asked, job);
@@ -177,7 +177,7 @@ int show_logs(Session& session, const LogsAsked& asked) {
 }  // namespace
 
 void add_logs_command(CLI::App& app, Chosen& chosen) {
-  const auto logs = std::make_shared<LogsAsked>();
+  const auto logs = std::make_shared<LogsOptions>();
   CLI::App* read = app.add_subcommand("logs", "Print the output of a job's workers");
   read->add_option("job", logs->job, "id or name")->required();
   read->add_option("--worker", logs->worker, "only this worker, such as w-3")->check(not_empty());

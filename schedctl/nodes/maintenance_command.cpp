@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-struct WindowAsked {
+struct WindowOptions {
   std::string node;
   std::vector<std::string> selector;
   std::string from;
@@ -54,7 +54,7 @@ std::string time_of(const char* flag, const std::string& text) {
   fail(kExitUsage, std::string(flag) + " " + text + ": write it in UTC as 2026-11-25T02:00Z");
 }
 
-json body_of(const WindowAsked& asked) {
+json body_of(const WindowOptions& asked) {
   if (asked.node.empty() == asked.selector.empty()) {
     fail(kExitUsage, "a window is of one node or of those with labels: give NODE or --selector KEY=VALUE");
   }
@@ -104,7 +104,7 @@ std::string windows_table(const json& windows, const Style& style) {
 }
 
 void add_add(CLI::App& maintenance, Chosen& chosen) {
-  const auto asked = std::make_shared<WindowAsked>();
+  const auto asked = std::make_shared<WindowOptions>();
   CLI::App* add = maintenance.add_subcommand("add", "Drain nodes before a window, and take them back after it");
   add->add_option("node", asked->node, "id or name");
   add->add_option("--selector", asked->selector, "KEY=VALUE, or KEY=VALUE,VALUE: all nodes with these labels");

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-struct TokenAsked {
+struct TokenOptions {
   std::string ttl = "1h";
   int uses = 1;
   std::string labels;
@@ -49,7 +49,7 @@ std::string host_of(const std::string& url) {
   return place.substr(0, place.ends_with(']') ? place.size() : place.rfind(':'));
 }
 
-int create_node_token(Session& session, const TokenAsked& asked) {
+int create_node_token(Session& session, const TokenOptions& asked) {
   if (const auto ttl = parse_duration(asked.ttl); !ttl.ok()) fail(kExitUsage, "--ttl: " + ttl.error().message);
   json body = {{"ttl", asked.ttl}, {"uses", asked.uses}, {"labels", labels_of(asked.labels)}};
   if (!asked.name_prefix.empty()) body["name_prefix"] = asked.name_prefix;
@@ -66,7 +66,7 @@ int create_node_token(Session& session, const TokenAsked& asked) {
 }
 
 void add_create(CLI::App& token, Chosen& chosen) {
-  const auto asked = std::make_shared<TokenAsked>();
+  const auto asked = std::make_shared<TokenOptions>();
   CLI::App* create = token.add_subcommand("create", "Create a token with which machines join; it is shown once");
   create->add_option("--ttl,--lifetime", asked->ttl, "how long machines may join with it")->capture_default_str();
   create->add_option("--uses", asked->uses, "how many machines may")
@@ -104,7 +104,7 @@ void add_node_token_commands(CLI::App& node, Chosen& chosen) {
   });
 }
 
-struct RevokeAsked {
+struct RevokeOptions {
   std::string node;
   std::string reason;
 };
@@ -115,7 +115,7 @@ std::string id_of(Session& session, const std::string& id_or_name) {
   return id.empty() ? id_or_name : id;
 }
 
-int revoke_node(Session& session, const RevokeAsked& asked) {
+int revoke_node(Session& session, const RevokeOptions& asked) {
   const json answer = session.send({.method = "POST",
                                     .path = "/v1/nodes/" + escape_url(id_of(session, asked.node)) + "/revoke",
                                     .body = json{{"reason", asked.reason}}.dump()});
@@ -214,7 +214,7 @@ void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
   remove->add_option("node", *gone, "id or name")->required();
   remove->callback(
       [gone, &chosen] { chosen.online = [gone](Session& session) { return remove_node(session, *gone); }; });
-  const auto asked = std::make_shared<RevokeAsked>();
+  const auto asked = std::make_shared<RevokeOptions>();
   CLI::App* revoke = node->add_subcommand("revoke", "Revoke a node's certificate: the node is shut out at once");
   revoke->add_option("node", asked->node, "id or name")->required();
   revoke->add_option("--reason", asked->reason, "shown with the node");

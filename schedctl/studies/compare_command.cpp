@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::size_t kRunsMax = 100'000;
 
-struct CompareAsked {
-  SimAsked sim;
+struct CompareOptions {
+  SimArguments sim;
   std::vector<std::string> policies;
   std::vector<std::string> workloads{"generated"};
   std::string seeds = "1";
@@ -84,7 +84,7 @@ std::string short_name(const std::string& path, const std::vector<std::string>& 
 }
 
 // The options of each workload, its file read once.
-std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comparison& comparison) {
+std::vector<sim::SimOptions> options_by_workload(const CompareOptions& asked, Comparison& comparison) {
   std::vector<sim::SimOptions> all;
   const sim::SimOptions common = sim_options(asked.sim);
   for (const std::string& workload : asked.workloads) {
@@ -108,13 +108,13 @@ void run_one(ComparedRun& run, sim::SimOptions options, const std::vector<std::s
   run.complaint = std::move(finished.complaint);
 }
 
-void write_rows(const CompareAsked& asked, const Comparison& comparison) {
+void write_rows(const CompareOptions& asked, const Comparison& comparison) {
   if (!asked.csv_file.empty()) write_text_file(asked.csv_file, comparison_csv(comparison));
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, comparison_jobs_csv(comparison));
 }
 
 // Keeps the rows of the runs that have ended, and ends this program at once: the threads are amid runs of any length.
-[[noreturn]] void stop_amid(const CompareAsked& asked, const Comparison& comparison, const std::vector<bool>& ended) {
+[[noreturn]] void stop_amid(const CompareOptions& asked, const Comparison& comparison, const std::vector<bool>& ended) {
   Comparison kept = comparison_of(comparison, ended);
   std::string files;
   for (const std::string& file : {asked.csv_file, asked.per_job_file}) {
@@ -134,7 +134,7 @@ void write_rows(const CompareAsked& asked, const Comparison& comparison) {
   std::_Exit(kExitInterrupted);
 }
 
-Comparison compare(const CompareAsked& asked) {
+Comparison compare(const CompareOptions& asked) {
   Comparison comparison{.policies = asked.policies,
                         .workloads = {},
                         .seeds = seeds_of(asked.seeds),
@@ -188,7 +188,7 @@ Comparison compare(const CompareAsked& asked) {
   return comparison;
 }
 
-int show(const CompareAsked& asked, const Settings& settings) {
+int show(const CompareOptions& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
   const std::vector<std::string> written{asked.csv_file, asked.per_job_file, asked.html_file};
   for (const std::string& file : written) require_writable(file);
@@ -213,7 +213,7 @@ int show(const CompareAsked& asked, const Settings& settings) {
 }  // namespace
 
 void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
-  const auto asked = std::make_shared<CompareAsked>();
+  const auto asked = std::make_shared<CompareOptions>();
   CLI::App* command =
       sim_group.add_subcommand("compare", "Run policies over workloads and seeds on all cores, and compare them");
   command->add_option("--policies", asked->policies, "a,b,c: the first is what the others are measured against")

@@ -23,8 +23,8 @@
 namespace tidepool::ctl {
 namespace {
 
-struct FrontierAsked {
-  SimAsked sim;
+struct FrontierOptions {
+  SimArguments sim;
   std::string seeds = "1";
   std::vector<int> fixed;
   std::vector<std::string> waits{"0s", "60s", "300s"};
@@ -53,7 +53,7 @@ std::vector<Duration> times_of(const char* option, const std::vector<std::string
   return times;
 }
 
-std::vector<int> fixed_sizes(const FrontierAsked& asked, const sim::PoolModel& pool) {
+std::vector<int> fixed_sizes(const FrontierOptions& asked, const sim::PoolModel& pool) {
   if (!asked.fixed.empty()) return asked.fixed;
   std::vector<int> sizes;
   for (const int part : {4, 3, 2, 1}) sizes.push_back(std::max(1, pool.spec.max / part));
@@ -68,7 +68,7 @@ Setting fixed_setting(sim::PoolModel pool, int nodes) {
   return {.point = {.rule = kFixedRule, .setting = count_of(nodes, "node")}, .pool = pool};
 }
 
-std::vector<Setting> settings_of(const FrontierAsked& asked, const sim::PoolModel& pool) {
+std::vector<Setting> settings_of(const FrontierOptions& asked, const sim::PoolModel& pool) {
   std::vector<Setting> settings;
   for (const int nodes : fixed_sizes(asked, pool)) settings.push_back(fixed_setting(pool, nodes));
   const std::vector<Duration> idles = times_of("--idle", asked.idles);
@@ -93,7 +93,7 @@ std::vector<Setting> settings_of(const FrontierAsked& asked, const sim::PoolMode
   return settings;
 }
 
-FinishedRun run_setting(const FrontierAsked& asked, sim::SimOptions options, const Setting& setting,
+FinishedRun run_setting(const FrontierOptions& asked, sim::SimOptions options, const Setting& setting,
                         std::uint64_t seed) {
   options.pools.pools = {setting.pool};
   options.provision = setting.provision;
@@ -122,12 +122,12 @@ sim::PoolModel pool_of(const sim::SimOptions& options) {
   return options.pools.pools.front();
 }
 
-std::string nodes_in_words(const SimAsked& asked) {
+std::string nodes_in_words(const SimArguments& asked) {
   const std::string fixed = asked.given.contains("--cluster") ? asked.options.cluster + " and " : "";
   return fixed + asked.pools.front();
 }
 
-Frontier measure(const FrontierAsked& asked) {
+Frontier measure(const FrontierOptions& asked) {
   sim::SimOptions options = sim_options(asked.sim);
   const sim::PoolModel pool = pool_of(options);
   require_policy(options.policy, options.simulator, asked.sim.params);
@@ -170,11 +170,11 @@ Frontier measure(const FrontierAsked& asked) {
     }
   }
   frontier.jobs = runs.front().report.score.jobs;
-  tell_notes(runs.front().report.notes, options.workload);
+  print_notes(runs.front().report.notes, options.workload);
   return frontier;
 }
 
-int show_frontier(const FrontierAsked& asked, const Settings& settings) {
+int show_frontier(const FrontierOptions& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
   for (const std::string& file : {asked.csv_file, asked.html_file}) require_writable(file);
   require_apart({asked.csv_file, asked.html_file},
@@ -195,7 +195,7 @@ int show_frontier(const FrontierAsked& asked, const Settings& settings) {
 }  // namespace
 
 void add_frontier_command(CLI::App& sim_group, Chosen& chosen) {
-  const auto asked = std::make_shared<FrontierAsked>();
+  const auto asked = std::make_shared<FrontierOptions>();
   CLI::App* command = sim_group.add_subcommand(
       "frontier", "Run a workload with nodes that come and go by several rules: node hours against completion time");
   command->add_option("--workload", asked->sim.options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")

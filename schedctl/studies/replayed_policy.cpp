@@ -59,7 +59,7 @@ ReplayedPolicy::ReplayedPolicy(const std::string& path, const nlohmann::json& pa
       }});
 }
 
-sim::FileInCharge ReplayedPolicy::in_charge() {
+sim::ActivePolicyFile ReplayedPolicy::in_charge() {
   return {.file = ref_,
           .policy = std::make_shared<const host::FilePolicy>(host::built_in_fallback()),
           .asker = [this](const core::Engine::Parts& parts) -> sim::AskFile {

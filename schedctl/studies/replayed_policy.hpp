@@ -25,7 +25,7 @@ class ReplayedPolicy {
   // Under rules with rounds.
   [[nodiscard]] const policies::cluster::AllocationPolicy& policy() const { return *policy_; }
   // Under the daemon's own rules, by what the daemon asks files with.
-  [[nodiscard]] sim::FileInCharge in_charge();
+  [[nodiscard]] sim::ActivePolicyFile in_charge();
   [[nodiscard]] const std::string& name() const { return name_; }
   // "3 rounds were decided by ...": empty while there is none.
   [[nodiscard]] std::string complaint() const;

@@ -25,9 +25,9 @@
 namespace tidepool::ctl {
 namespace {
 
-struct RunAsked {
-  SimAsked sim;
-  TenantsAsked tenants;
+struct RunOptions {
+  SimArguments sim;
+  TenantsOptions tenants;
   std::string per_job_file;
   std::string decisions_file;
   std::string seed = "1";
@@ -47,7 +47,7 @@ std::optional<Duration> forecast_every(const std::string& text) {
   return *every;
 }
 
-int run_sim(const RunAsked& asked, const Settings& settings) {
+int run_sim(const RunOptions& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
   options.seed = seed_of(asked.seed);
   options.forecast_every = forecast_every(asked.forecast_every);
@@ -64,7 +64,7 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   follow_run(options, line);
   const FinishedRun run = run_options(std::move(options), {.params = asked.sim.params});
   line.clear();
-  tell_notes(run.report.notes, run.report.score.workload);
+  print_notes(run.report.notes, run.report.score.workload);
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
   if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);
   nlohmann::ordered_json score = sim::to_json(run.report.score);
@@ -135,7 +135,7 @@ int list_all(const Settings& settings) {
 void add_sim_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.add_subcommand("sim", "Try policies offline, under a virtual clock");
   group->require_subcommand(1);
-  const auto asked = std::make_shared<RunAsked>();
+  const auto asked = std::make_shared<RunOptions>();
   sim::SimOptions& options = asked->sim.options;
   CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
   run->add_option("--workload", options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")

@@ -120,7 +120,7 @@ constexpr std::array kOptionNeeds{
     OptionNeeds{"--node-outage", {"--node-crash-every", "--node-cut-off-every", "--spot-reclaim-every"}},
 };
 
-void require_needs(const SimAsked& asked) {
+void require_needs(const SimArguments& asked) {
   for (const OptionNeeds& needs : kOptionNeeds) {
     std::vector<std::string> any_of;
     for (const char* other : needs.any_of) {
@@ -133,7 +133,7 @@ void require_needs(const SimAsked& asked) {
   }
 }
 
-void require_rules(const SimAsked& asked) {
+void require_rules(const SimArguments& asked) {
   const std::string& simulator = asked.options.simulator;
   const bool known = std::ranges::any_of(sim::kSimulators, [&](const auto& each) { return each.name == simulator; });
   if (!known) return;  // the run says which there are
@@ -150,7 +150,7 @@ void require_rules(const SimAsked& asked) {
 }
 
 // Without --cluster there are the nodes of pools alone.
-void read_pools(const SimAsked& asked, sim::SimOptions& options) {
+void read_pools(const SimArguments& asked, sim::SimOptions& options) {
   for (const std::string& text : asked.pools) {
     auto pool = sim::parse_pool(text);
     if (!pool) fail(kExitUsage, pool.error().message);
@@ -201,7 +201,7 @@ bool is_generated(const std::string& workload) {
   return workload == "generated" || workload.starts_with("generated:");
 }
 
-void read_faults(const SimAsked& asked, sim::FaultMix& faults) {
+void read_faults(const SimArguments& asked, sim::FaultMix& faults) {
   const auto every = [](const char* option, const std::string& text) {
     const auto mean = duration_of(option, text);
     if (mean && *mean < Duration::seconds(1)) {
@@ -254,7 +254,7 @@ bool is_policy_file(const std::string& policy) {
          std::filesystem::is_directory(policy, failed);
 }
 
-void add_fault_options(CLI::App& command, SimAsked& asked) {
+void add_fault_options(CLI::App& command, SimArguments& asked) {
   command.add_option("--node-crash-every", asked.node_crash_every, "mean time between crashes of a node");
   command.add_option("--node-cut-off-every", asked.node_cut_off_every, "mean time between lost connections of a node");
   command.add_option("--node-outage", asked.node_outage, "mean time until a node is back; if not given 5m");
@@ -266,12 +266,12 @@ void add_fault_options(CLI::App& command, SimAsked& asked) {
 
 }  // namespace
 
-void add_policy_option(CLI::App& command, SimAsked& asked) {
+void add_policy_option(CLI::App& command, SimArguments& asked) {
   command.add_option("--policy", asked.options.policy, "see: schedctl sim ls; or a policy file, or its folder")
       ->capture_default_str();
 }
 
-void add_sim_options(CLI::App& command, SimAsked& asked) {
+void add_sim_options(CLI::App& command, SimArguments& asked) {
   sim::SimOptions& options = asked.options;
   command.add_option("--param", asked.params, "NAME=VALUE of a parameter of a policy file, repeatable")
       ->allow_extra_args(false);
@@ -353,7 +353,7 @@ std::string command_line(const std::string& name, const CLI::App& command) {
   return line;
 }
 
-sim::SimOptions sim_options(SimAsked asked) {
+sim::SimOptions sim_options(SimArguments asked) {
   require_rules(asked);
   sim::SimOptions& options = asked.options;
   options.generated_interarrival = duration_of("--interarrival", asked.interarrival).value_or(Duration());
@@ -443,11 +443,11 @@ FinishedRun run_options(sim::SimOptions options, const RunTerms& terms) {
   return {.report = *std::move(report), .complaint = std::move(complaint)};
 }
 
-void tell_notes(const std::vector<std::string>& notes, const std::string& workload) {
+void print_notes(const std::vector<std::string>& notes, const std::string& workload) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s: %s\n", workload.c_str(), note.c_str());
 }
 
-void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads) {
+void require_generated(const SimArguments& asked, const std::vector<std::string>& workloads) {
   if (std::ranges::any_of(workloads, is_generated)) return;
   for (const char* option : {"--jobs", "--interarrival"}) {
     if (!asked.given.contains(option)) continue;
@@ -456,7 +456,7 @@ void require_generated(const SimAsked& asked, const std::vector<std::string>& wo
   }
 }
 
-void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workloads) {
+void require_trace(const SimArguments& asked, std::span<const sim::SimOptions> workloads) {
   if (asked.options.elastic_max == 0) return;
   const auto heeds = [](const sim::SimOptions& each) { return each.profiles.empty() && sim::gives_trace(each); };
   if (std::ranges::any_of(workloads, heeds)) return;

@@ -18,7 +18,7 @@ class App;
 
 namespace tidepool::ctl {
 
-struct SimAsked {
+struct SimArguments {
   sim::SimOptions options;
   std::string interarrival = "60s";
   std::string profiles;
@@ -42,10 +42,10 @@ struct SimAsked {
 };
 
 // The one policy of a command.
-void add_policy_option(CLI::App& command, SimAsked& asked);
+void add_policy_option(CLI::App& command, SimArguments& asked);
 
 // Everything but policies, --workload and --seed, which the commands ask for in their own ways.
-void add_sim_options(CLI::App& command, SimAsked& asked);
+void add_sim_options(CLI::App& command, SimArguments& asked);
 
 // What stood on the command line, once it has been parsed.
 [[nodiscard]] std::set<std::string> given_options(const CLI::App& command);
@@ -58,13 +58,13 @@ void add_sim_options(CLI::App& command, SimAsked& asked);
 
 // The options with profiles and durations; the workload stays a name. An option that has no part in a run under these
 // rules is an error.
-[[nodiscard]] sim::SimOptions sim_options(SimAsked asked);
+[[nodiscard]] sim::SimOptions sim_options(SimArguments asked);
 
 // Fails if what only a generated workload has was given and none of these is one.
-void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads);
+void require_generated(const SimArguments& asked, const std::vector<std::string>& workloads);
 
 // Fails if sizes for the jobs of a trace were given and no workload, read already, is one that heeds them.
-void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workloads);
+void require_trace(const SimArguments& asked, std::span<const sim::SimOptions> workloads);
 
 // Fails unless these rules know the policy, or it is a file that has these parameters, can be run and passes its tests.
 void require_policy(const std::string& policy, const std::string& simulator,
@@ -88,7 +88,7 @@ struct RunTerms {
 [[nodiscard]] FinishedRun run_options(sim::SimOptions options, const RunTerms& terms);
 
 // Says on standard error what the workload asks for and the run did not have.
-void tell_notes(const std::vector<std::string>& notes, const std::string& workload);
+void print_notes(const std::vector<std::string>& notes, const std::string& workload);
 
 // Reads the workload's file into the options; a built-in word stays as it is. The name that is printed is the file's.
 void read_workload(sim::SimOptions& options);

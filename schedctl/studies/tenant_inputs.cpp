@@ -25,7 +25,7 @@ core::TenantTree tree_of(const std::string& name) {
 
 }  // namespace
 
-void add_tenant_options(CLI::App& command, TenantsAsked& asked) {
+void add_tenant_options(CLI::App& command, TenantsOptions& asked) {
   CLI::Option* file =
       command.add_option("--tenants", asked.file, "who shares the pool: a file as of schedctl tenants apply, for live");
   command.add_option("--split", asked.split, "in its place: so many tenants with equal parts of the pool, for live")
@@ -39,7 +39,7 @@ void add_tenant_options(CLI::App& command, TenantsAsked& asked) {
                    "run the jobs of each tenant also alone on what it is guaranteed, and tell both times");
 }
 
-void read_tenants(const TenantsAsked& asked, const std::set<std::string>& given, sim::SimOptions& options) {
+void read_tenants(const TenantsOptions& asked, const std::set<std::string>& given, sim::SimOptions& options) {
   if (!given.contains("--tenants") && !given.contains("--split")) {
     for (const char* option : {"--deal", "--alone"}) {
       if (!given.contains(option)) continue;

@@ -13,16 +13,16 @@ class App;
 
 namespace tidepool::ctl {
 
-struct TenantsAsked {
+struct TenantsOptions {
   std::string file;  // as `schedctl tenants apply` takes it
   int split = 0;
   std::string deal;
   bool alone = false;
 };
 
-void add_tenant_options(CLI::App& command, TenantsAsked& asked);
+void add_tenant_options(CLI::App& command, TenantsOptions& asked);
 
 // `given`: options that were on the command line.
-void read_tenants(const TenantsAsked& asked, const std::set<std::string>& given, sim::SimOptions& options);
+void read_tenants(const TenantsOptions& asked, const std::set<std::string>& given, sim::SimOptions& options);
 
 }  // namespace tidepool::ctl

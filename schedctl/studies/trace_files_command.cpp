@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-struct ImportAsked {
+struct ImportOptions {
   std::string from = "tidepool";
   std::vector<std::string> files;
   std::string out = "-";
@@ -54,7 +54,7 @@ std::string read_as(const sim::TraceFormat& format, const std::string& error) {
 }
 
 // The files one after the other on one time line only if they are given as one: each trace begins at its first job.
-sim::Trace read_traces(const ImportAsked& asked) {
+sim::Trace read_traces(const ImportOptions& asked) {
   const auto format = sim::find_trace_format(asked.from);
   if (!format) fail(kExitUsage, "--from: " + format.error().message);
   const std::string speeds = asked.speeds_file.empty() ? "" : read_text_file(asked.speeds_file);
@@ -81,7 +81,7 @@ void tell_written(std::size_t jobs, const std::string& file) {
   std::fprintf(stderr, "wrote %s to %s\n", count_of(static_cast<double>(jobs), "job").c_str(), file.c_str());
 }
 
-int import_trace(const ImportAsked& asked) {
+int import_trace(const ImportOptions& asked) {
   require_writable(asked.out);
   const sim::Trace trace = read_traces(asked);
   write_text_file(asked.out, sim::write_trace_csv(trace.jobs));
@@ -150,7 +150,7 @@ std::string stats_text(const sim::TraceStats& stats, const std::string& name, co
   return out;
 }
 
-int show_stats(const ImportAsked& asked, const Settings& settings) {
+int show_stats(const ImportOptions& asked, const Settings& settings) {
   const sim::TraceStats stats = sim::stats_of(read_traces(asked).jobs);
   if (settings.format == "table") {
     write_out(stats_text(stats, std::filesystem::path(asked.files.front()).filename().string(), output_style()));
@@ -220,7 +220,7 @@ std::string format_names() {
   return word_list(sim::kTraceFormats, &sim::TraceFormat::name);
 }
 
-void add_reading_options(CLI::App& command, ImportAsked& asked) {
+void add_reading_options(CLI::App& command, ImportOptions& asked) {
   command.add_option("files", asked.files, "one or more; .gz is unpacked, - is standard input")->required();
   command.add_option("--from", asked.from, "what wrote them: " + format_names())->capture_default_str();
   command.add_flag("--skip-bad", asked.skip_bad, "leave bad lines out and count them, in place of an error");
@@ -232,7 +232,7 @@ void add_reading_options(CLI::App& command, ImportAsked& asked) {
 
 void add_trace_file_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.get_subcommand("trace");
-  const auto imported = std::make_shared<ImportAsked>();
+  const auto imported = std::make_shared<ImportOptions>();
   CLI::App* import =
       group->add_subcommand("import", "Convert a recorded workload of another scheduler to Tidepool's format");
   add_reading_options(*import, *imported);
@@ -241,7 +241,7 @@ void add_trace_file_commands(CLI::App& app, Chosen& chosen) {
   import->callback(
       [imported, &chosen] { chosen.offline = [imported](const Settings&) { return import_trace(*imported); }; });
 
-  const auto counted = std::make_shared<ImportAsked>();
+  const auto counted = std::make_shared<ImportOptions>();
   CLI::App* stats = group->add_subcommand("stats", "Summarize a recorded workload");
   add_reading_options(*stats, *counted);
   stats->callback([counted, &chosen] {

@@ -142,7 +142,7 @@ class Orders {
 
 }  // namespace
 
-std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job, int rank) const {
+std::optional<api::AddressesMessage> Executor::addresses_for_rank(const core::Job& job, int rank) const {
   const bool held = job.spec.resize == core::ResizeMode::kRestart &&
                     job.membership.restart_state.launched < job.membership.generation;
   return held ? std::nullopt : addresses_.told_to(rank, job.id, job.membership.generation);
@@ -152,7 +152,7 @@ std::optional<api::ToWorkerOrder> Executor::addresses_for(WorkerId member, const
   const auto& members = job.membership.members;
   const auto at = std::find(members.begin(), members.end(), member);
   if (at == members.end()) return std::nullopt;
-  auto told = told_addresses(job, static_cast<int>(at - members.begin()));
+  auto told = addresses_for_rank(job, static_cast<int>(at - members.begin()));
   if (!told) return std::nullopt;
   return api::ToWorkerOrder{member, *std::move(told)};
 }
@@ -180,7 +180,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    [&](const core::LaunchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
                      // Blobs of agents have no parts, so that each rank is told the same.
-                     if (const auto all = told_addresses(*job, 0)) orders.launch(*job, *all);
+                     if (const auto all = addresses_for_rank(*job, 0)) orders.launch(*job, *all);
                    },
                    [&](const core::PreemptIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
@@ -296,7 +296,7 @@ std::vector<NodeOrder> Executor::on_address(WorkerId id, const api::AddressMessa
     const WorkerId each = job.membership.members[static_cast<std::size_t>(receiver)];
     const core::Worker* member = state.find_worker(each);
     if (member == nullptr || (outcome == AddressBook::Outcome::kUnchanged && each != id)) continue;
-    auto told = told_addresses(job, receiver);
+    auto told = addresses_for_rank(job, receiver);
     if (!told) return orders;
     orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, *std::move(told)}});
   }

@@ -50,7 +50,7 @@ class Executor {
  private:
   // All addresses of the newest generation, once they may be sent: an agent starts a restartable program when it
   // receives them.
-  [[nodiscard]] std::optional<api::AddressesMessage> told_addresses(const core::Job& job, int rank) const;
+  [[nodiscard]] std::optional<api::AddressesMessage> addresses_for_rank(const core::Job& job, int rank) const;
   // The message for this worker; none if it is no member.
   [[nodiscard]] std::optional<api::ToWorkerOrder> addresses_for(WorkerId member, const core::Job& job) const;
 

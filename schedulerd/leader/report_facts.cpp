@@ -117,7 +117,7 @@ std::string told(const std::string& text) {
   return shortened_to(text, kToldMax);
 }
 
-std::string told_name(const std::string& name) {
+std::string logged_name(const std::string& name) {
   return name.substr(0, kNameMax);
 }
 

@@ -24,7 +24,7 @@ namespace tidepool::leader {
                                                std::map<std::string, std::string> labels = {});
 [[nodiscard]] bool is_node_name(const std::string& name);
 // Text sent as a node's name, cut to the longest valid name: for the log.
-[[nodiscard]] std::string told_name(const std::string& name);
+[[nodiscard]] std::string logged_name(const std::string& name);
 inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters, digits, '-', '.' or '_'";
 
 [[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);

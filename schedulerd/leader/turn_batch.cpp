@@ -18,7 +18,7 @@ Status TurnBatch::learn(core::Fact fact) {
   }
   add(FactRow{std::move(timed), *std::move(events)});
   if (metric) add(*std::move(metric));
-  let_ended_go();
+  drop_ended_jobs();
   return ok_status();
 }
 
@@ -31,13 +31,13 @@ void TurnBatch::accept(core::Decision decision) {
     if (const auto* end = std::get_if<core::EndJobIntent>(&planned.intent)) leader_.newest.forget(end->job);
   }
   add(DecisionRow{std::move(decision), std::move(events)});
-  let_ended_go();
+  drop_ended_jobs();
   for (const WorkerId id : effects.started) add(WorkerRow{*state().find_worker(id)});
   order(effects.orders);
 }
 
 // Jobs that have left the state go on in the journal, with what made them leave.
-void TurnBatch::let_ended_go() {
+void TurnBatch::drop_ended_jobs() {
   for (auto& job : leader_.engine.take_ended()) {
     leader_.newest.forget(job->id);
     result_.keyed.add(job->id, EndedNote{core::to_text(job->state()), job->phase.ended_at().value_or(Instant())});

@@ -74,7 +74,7 @@ class TurnBatch {
   [[nodiscard]] TurnResult take() { return std::move(result_); }
 
  private:
-  void let_ended_go();
+  void drop_ended_jobs();
   template <class T>
   [[nodiscard]] Result<T> kept(Result<T> found) {
     if (!found.ok() && !failure_) failure_ = found.error();

@@ -192,8 +192,8 @@ void Daemon::make_loop(Recovered recovered, const Setup& setup) {
           .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
       inbox_);
   previews_ = std::make_unique<SubmitPreviews>(setup.parts);
-  forecaster_ =
-      std::make_unique<Forecaster>(setup.parts, publisher_, Forecaster::Duty{}, state_dir_.file("forecasts.json"));
+  forecaster_ = std::make_unique<Forecaster>(setup.parts, publisher_, Forecaster::ForecastPace{},
+                                             state_dir_.file("forecasts.json"));
   warn_of_sharing(recovered.engine.view(), setup);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, *reads_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
@@ -362,7 +362,7 @@ void Daemon::wait_for_end() {
     }
     if (agent_) agent_->tend(local_agent_connected());
     if (given_certificate_ && given_certificate_->tend(std::time(nullptr))) {
-      gateway_->tell_authorities(given_certificate_->authorities());
+      gateway_->send_authorities(given_certificate_->authorities());
     }
   }
 }

@@ -35,7 +35,7 @@ void yield_to_others() {
 
 }  // namespace
 
-Forecaster::Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty, std::string file)
+Forecaster::Forecaster(core::EngineParts parts, const Publisher& publisher, ForecastPace duty, std::string file)
     : parts_(std::move(parts)), publisher_(publisher), duty_(duty), file_(std::move(file)) {}
 
 void Forecaster::start() {

@@ -25,12 +25,12 @@ namespace tidepool::live {
 
 class Forecaster {
  public:
-  struct Duty {
+  struct ForecastPace {
     Duration least = Duration::seconds(5);  // between two forecasts
     std::int64_t rests = 50;                // times as long as the newest one took
   };
   // `publisher` outlives it. `file`: where the accuracy is kept; empty = nowhere.
-  Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty, std::string file = {});
+  Forecaster(core::EngineParts parts, const Publisher& publisher, ForecastPace duty, std::string file = {});
   ~Forecaster() { stop(); }
   Forecaster(const Forecaster&) = delete;
   Forecaster& operator=(const Forecaster&) = delete;
@@ -54,7 +54,7 @@ class Forecaster {
 
   core::EngineParts parts_;
   const Publisher& publisher_;
-  Duty duty_;
+  ForecastPace duty_;
   std::string file_;
   forecast::Calibration calibration_;  // of the thread alone
   std::int64_t saved_ = 0;             // likewise: as many forecasts had come about

@@ -52,7 +52,7 @@ void Loop::ask_policies(const DueRounds& due) {
   const std::int64_t number = *due.round;
   const Instant now = std::max(due.now, state().now);
   const auto policy = runnable(active, active_file_);
-  policies::host::RoundAsked round{.state = state(), .now = now, .file = active, .number = number};
+  policies::host::RoundRequest round{.state = state(), .now = now, .file = active, .number = number};
   const bool is_asked = policy && links_.asker->ask(policy, std::move(round));
   // What could not be asked is given up in the next turn.
   const Instant until = is_asked ? now + links_.asker->patience_with(*policy) : now;

@@ -30,7 +30,7 @@ void log_line(const leader::AgentJoinedNote& joined) {
 }
 
 void log_line(const leader::AgentRefusedNote& refused) {
-  spdlog::warn("event=agent_refused node={:?} why={:?}", leader::told_name(refused.name), refused.why);
+  spdlog::warn("event=agent_refused node={:?} why={:?}", leader::logged_name(refused.name), refused.why);
 }
 
 void log_line(const leader::JournalWentBackNote& told) {
@@ -86,7 +86,7 @@ void log_line(const leader::NodeCertifiedNote& made) {
 }
 
 void log_line(const leader::NodeJoinRefusedNote& refused) {
-  spdlog::warn("event=node_join_refused node={:?} token={} why={:?}", leader::told_name(refused.name),
+  spdlog::warn("event=node_join_refused node={:?} token={} why={:?}", leader::logged_name(refused.name),
                refused.token_id.substr(0, 32), refused.why);
 }
 

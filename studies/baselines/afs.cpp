@@ -101,7 +101,7 @@ Allocation Afs::allocate(const View& view, core::StepBudget& budget) const {
     grown.size = grown.next();
   }
   Allocation allocation = grant_sizes(view, chosen, by_shortening(rivals));
-  explain_line(view, by_work(rivals), allocation, RowsTold::kWaiting);
+  explain_line(view, by_work(rivals), allocation, ExplainedRows::kWaiting);
   return allocation;
 }
 

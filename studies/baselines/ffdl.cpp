@@ -32,7 +32,7 @@ Allocation Ffdl::allocate(const View& view, core::StepBudget& budget) const {
     tables[served[i]] = std::move(worth[i]);
   }
   Allocation allocation = grant_sizes(view, chosen, by_speedup(tables));
-  explain_line(view, by_arrival(view), allocation, RowsTold::kWaiting);
+  explain_line(view, by_arrival(view), allocation, ExplainedRows::kWaiting);
   return allocation;
 }
 

@@ -52,7 +52,7 @@ Allocation Optimus::allocate(const View& view, core::StepBudget& budget) const {
     grow(static_cast<std::size_t>(best - gain.begin()), 1);
   }
   Allocation allocation = grant_sizes(view, chosen, by_time_saved(view));
-  explain_line(view, by_arrival(view), allocation, RowsTold::kWaiting);
+  explain_line(view, by_arrival(view), allocation, ExplainedRows::kWaiting);
   std::sort(allocation.order.begin(), allocation.order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(allocation.grants[a].size, a) < std::pair(allocation.grants[b].size, b);
   });

@@ -132,7 +132,7 @@ Seen seen_in(const std::vector<StepMeasurement>& measurements) {
   return seen;
 }
 
-std::vector<int> told_by(const Seen& seen) {
+std::vector<int> with_share_rule(const Seen& seen) {
   std::vector<int> told{kComputeEach};
   if (seen.batches.size() > 1) told.push_back(kComputeBase);
   if (seen.nodes) told.push_back(kNodeBase);
@@ -212,7 +212,7 @@ double fit_error(const StepTimeModel& model, const std::vector<StepMeasurement>&
 StepTimeModel fit_step_time(const std::vector<StepMeasurement>& measurements, const StepTimeModel* start) {
   TP_CHECK(!measurements.empty(), "a fit needs a measurement");
   const Seen seen = seen_in(measurements);
-  const std::vector<int> told = told_by(seen);
+  const std::vector<int> told = with_share_rule(seen);
   const Free usual = free_of(usual_start(measurements, seen));
   StepTimeModel model = solved_from(start == nullptr ? usual : warm_start(*start, usual, told), measurements, told);
   if (start != nullptr && !(fit_error(model, measurements) <= kPoorFit)) {

@@ -50,7 +50,7 @@ struct SimOptions {
   // pollux, live: a policy file decides instead of a policy of the table; `policy` is then only its name. Round by
   // round it is an allocation, which outlives the run; live it is in charge as in a daemon.
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
-  std::optional<FileInCharge> file_in_charge;
+  std::optional<ActivePolicyFile> file_in_charge;
   // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (pollux/pollux_run.hpp).
   // gavel: leases on several slot types (gavel/gavel_run.hpp). elasticflow: deadlines
   // (elasticflow/elasticflow_run.hpp). rigid: rounds over a trace, one size a job (rigid/rigid_run.hpp).

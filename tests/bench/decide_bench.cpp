@@ -75,7 +75,7 @@ class BusyCluster {
 
   double full_replan() const {
     const double begin = now_us();
-    const core::Decision decision = engine_.decide_anew(now_);
+    const core::Decision decision = engine_.decide_from_scratch(now_);
     const double took = now_us() - begin;
     TP_CHECK(decision.steps_counted > 0, "a full re-plan looks at jobs");
     return took;

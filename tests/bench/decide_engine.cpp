@@ -90,7 +90,7 @@ class FullCluster {
   }
   [[nodiscard]] double plan_anew() const {
     const double begin = now_us();
-    const core::Decision decision = engine_.decide_anew(now_ + Duration::seconds(60));  // it is due by then
+    const core::Decision decision = engine_.decide_from_scratch(now_ + Duration::seconds(60));  // it is due by then
     const double took = now_us() - begin;
     TP_CHECK(decision.replan.has_value(), "a plan that is due is made");
     return took;

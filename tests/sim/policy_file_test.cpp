@@ -37,15 +37,15 @@ std::shared_ptr<int> put_in_charge(SimSetup& setup, const core::PolicyFileRef& f
     parts.file_policy = policy;
     return parts;
   };
-  setup.file =
-      sim::FileInCharge{.file = file, .policy = policy, .asker = [answer, asked](const auto& /*parts*/) {
-                          return [answer, asked](const core::ClusterState& state, Instant now, std::int64_t number) {
-                            ++*asked;
-                            core::PolicyRound round{.number = number, .asked_at = now};
-                            answer(state, round);
-                            return round;
-                          };
-                        }};
+  setup.file = sim::ActivePolicyFile{.file = file, .policy = policy, .asker = [answer, asked](const auto& /*parts*/) {
+                                       return [answer, asked](const core::ClusterState& state, Instant now,
+                                                              std::int64_t number) {
+                                         ++*asked;
+                                         core::PolicyRound round{.number = number, .asked_at = now};
+                                         answer(state, round);
+                                         return round;
+                                       };
+                                     }};
   return asked;
 }
 
@@ -54,10 +54,10 @@ Answer at_most(int slots) {
   return [slots](const core::ClusterState& state, core::PolicyRound& round) {
     for (const auto& [id, job] : state.jobs) {
       if (core::is_final(job->state())) continue;
-      core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*job)};
+      core::PolicyJobAnswer wish{.job = id, .asked = core::digest_of_request(*job)};
       const int per_worker = job->spec.gpus_per_worker;
       wish.size = std::max(job->spec.elastic.min, std::min(job->spec.elastic.max, slots / per_worker)) * per_worker;
-      round.wishes.push_back(std::move(wish));
+      round.job_answers.push_back(std::move(wish));
     }
   };
 }

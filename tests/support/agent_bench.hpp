@@ -17,7 +17,7 @@ struct AgentBench {
     return tell(TimePassed{});
   }
   std::vector<Action> tell(Fact fact) { return state.step(now, std::move(fact)); }
-  std::vector<Action> order(api::DaemonToAgent message) { return tell(DaemonSaid{std::move(message)}); }
+  std::vector<Action> order(api::DaemonToAgent message) { return tell(DaemonMessageReceived{std::move(message)}); }
 
   // Brings the link up; the actions of the welcome.
   std::vector<Action> join(const std::string& cluster = "here") {

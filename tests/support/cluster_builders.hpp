@@ -26,7 +26,7 @@ class WishPolicy final : public core::Policy, public core::JobRule {
     std::map<JobId, int> jobs;  // by job
     bool strict = true;
   };
-  explicit WishPolicy(std::shared_ptr<const Wishes> wishes) : wishes_(std::move(wishes)) {}
+  explicit WishPolicy(std::shared_ptr<const Wishes> job_answers) : wishes_(std::move(job_answers)) {}
 
   [[nodiscard]] std::string_view name() const override { return "wish"; }
   [[nodiscard]] const core::JobRule* rule() const override { return this; }
@@ -134,9 +134,10 @@ inline core::PoolSpec pool_spec(const std::string& name, int max = 4) {
           .lead_time = Duration::seconds(30)};
 }
 
-inline core::Engine::Parts plain_parts(std::shared_ptr<const WishPolicy::Wishes> wishes,
+inline core::Engine::Parts plain_parts(std::shared_ptr<const WishPolicy::Wishes> job_answers,
                                        core::EngineConfig config = {}) {
-  return {{{"default", std::make_shared<WishPolicy>(std::move(wishes))}}, {std::make_shared<PlainDetector>()}, config};
+  return {
+      {{"default", std::make_shared<WishPolicy>(std::move(job_answers))}}, {std::make_shared<PlainDetector>()}, config};
 }
 
 // Drives one engine. After every call all invariants are checked.
@@ -239,7 +240,7 @@ class Story {
   core::Decision decide() {
     const core::Decision decision = engine_.decide(now_);
     CHECK(text_of(decision) == text_of(engine_.decide(now_)));
-    CHECK(text_of(decision) == text_of(engine_.decide_anew(now_)));
+    CHECK(text_of(decision) == text_of(engine_.decide_from_scratch(now_)));
     const auto valid = engine_.validate(decision);
     INFO((valid.ok() ? std::string() : valid.error().message));
     REQUIRE(valid.ok());
@@ -247,7 +248,7 @@ class Story {
     keep_ended();
     check_books();
     CHECK(text_of(engine_.decide(now_)) == "");
-    CHECK(text_of(engine_.decide_anew(now_)) == "");
+    CHECK(text_of(engine_.decide_from_scratch(now_)) == "");
     return decision;
   }
   // Brings every worker that boots to ready, switches and takes a first step, until nothing follows.

@@ -21,7 +21,7 @@ inline void require_books(const core::ClusterState& state) {
 
 // An engine that has kept nothing decides the same.
 [[nodiscard]] inline bool is_as_from_scratch(SimulatedWorld& world, const core::Decision& decision) {
-  return Story::text_of(decision) == Story::text_of(world.engine().decide_anew(world.now()));
+  return Story::text_of(decision) == Story::text_of(world.engine().decide_from_scratch(world.now()));
 }
 
 // Checks every law about one decision, and accepts it.
@@ -66,7 +66,7 @@ inline void decide_and_check(SimulatedWorld& world) {
     INFO("after " << core::to_json(decisions.back()).dump());
     check_and_accept(world, decisions.back());
     core::Decision next = engine.decide(world.now());
-    REQUIRE(Story::text_of(next) == Story::text_of(engine.decide_anew(world.now())));
+    REQUIRE(Story::text_of(next) == Story::text_of(engine.decide_from_scratch(world.now())));
     if (Story::text_of(next).empty()) break;
     INFO("there follows " << Story::text_of(next));
     REQUIRE(round < kFollowInARow);

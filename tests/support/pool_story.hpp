@@ -32,7 +32,7 @@ class PoolStory : public Story {
     std::vector<std::string> said;
     for (int round = 0; round < 8; ++round) {
       const core::Decision decision = engine().decide(now());
-      CHECK(text_of(decision) == text_of(engine().decide_anew(now())));
+      CHECK(text_of(decision) == text_of(engine().decide_from_scratch(now())));
       REQUIRE(engine().validate(decision).ok());
       log(engine().accept(decision));
       check_books();

@@ -126,9 +126,9 @@ class WorldMachines : public WorldRecord {
   // Its program ends, and something of it stays.
   void hold(WorkerId id) {
     processes_.at(id).hangs = processes_.at(id).held = true;
-    if (agents_.at(processes_.at(id).node).connected) tell_held(id);
+    if (agents_.at(processes_.at(id).node).connected) report_held(id);
   }
-  void tell_held(WorkerId id) {
+  void report_held(WorkerId id) {
     const int code = static_cast<int>(id.number() % 3);
     learn(core::SlotsHeld{id, Duration::millis(rng_.between(0, 9'000)), "memory of GPU-1 is still held", code, 0,
                           "died"});
@@ -179,7 +179,7 @@ class WorldMachines : public WorldRecord {
     start(again);
     for (auto& exit : std::exchange(agent.unsent, {})) learn(std::move(exit));
     for (const auto& [worker, process] : processes_) {
-      if (process.node == id && process.held) tell_held(worker);
+      if (process.node == id && process.held) report_held(worker);
     }
   }
 

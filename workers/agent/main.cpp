@@ -107,9 +107,9 @@ int run_agent(AgentOptions options) {
   const bool measures_first = options.probe == AgentOptions::Probe::kAlways ||
                               (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
   // Devices that workers are using cannot be measured.
-  if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots, {}));
+  if (measures_first && !(*loop)->has_workers()) (*loop)->report_figures(measure(options, slots, {}));
   // Destroyed before the loop that it notifies.
-  const NoticeWatch notices(options.notice, [&](std::optional<Instant> at) { (*loop)->tell_notice(at); });
+  const NoticeWatch notices(options.notice, [&](std::optional<Instant> at) { (*loop)->report_notice(at); });
   (*loop)->run();
   return 0;
 }

@@ -144,11 +144,11 @@ class LiveSession final : public Session {
   [[nodiscard]] bool goes_on_here() const { return !broken_ && !end_agreed_ && ending_ == Ending::kNone; }
   // Whether all ranks are known to agree on the end that this rank has reached.
   [[nodiscard]] bool end_is_shared() const { return has_all_steps() || end_agreed_; }
-  [[nodiscard]] Status say_end();
+  [[nodiscard]] Status send_end();
   [[nodiscard]] Status ask_who_ended();
-  [[nodiscard]] Status say_end_in_sum();
+  [[nodiscard]] Status send_end_in_sum();
   void compare_ends(const std::vector<EndWord>& said);
-  void tell_end();
+  void report_end();
   void finish_alone();
   void change_shares(TimePoint now);
   void fail(Error error);

@@ -75,7 +75,7 @@ void LiveSession::report_unreported_audits(bool ahead) {
 }
 
 // Every rank sends it, because rank 0 may die before its report is sent: the daemon takes the first of several.
-void LiveSession::tell_end() {
+void LiveSession::report_end() {
   if (!link_) return;
   // Audits that rank 0 has reported may still be in transit, and the daemon ignores them after a later one.
   const auto newest = unreported_audits_.end() - std::min<std::ptrdiff_t>(std::ssize(unreported_audits_), kAuditsAtEnd);

@@ -268,7 +268,7 @@ Status LiveSession::ask_who_ended() {
 
 // The others may be summing the next step: this rank takes part with the buckets of the previous step, and all ranks
 // read in its control word that it has ended.
-Status LiveSession::say_end_in_sum() {
+Status LiveSession::send_end_in_sum() {
   TP_TRY(reducer_.repeat_step(comm_));
   TP_TRY(reducer_.drain());
   write_control_word({.ended = true}, place(), reducer_.word(comm_->size()));
@@ -278,10 +278,10 @@ Status LiveSession::say_end_in_sum() {
   return ok_status();
 }
 
-Status LiveSession::say_end() {
+Status LiveSession::send_end() {
   pulse(api::PulsePhase::kReducing);
   if (!ends_asked_) return ask_who_ended();
-  if (!has_all_steps()) return say_end_in_sum();
+  if (!has_all_steps()) return send_end_in_sum();
   const std::int64_t steps = progress_.steps;
   const auto all = comm_->allgather({&steps, 1});
   return all.ok() ? ok_status() : Status(all.error());
@@ -316,16 +316,16 @@ void LiveSession::compare_ends(const std::vector<EndWord>& said) {
 void LiveSession::finish() {
   progress_.finishing = true;
   if (ending_ != Ending::kNone || must_enter()) return;
-  if (!end_agreed_ && !say_end().ok()) {
+  if (!end_agreed_ && !send_end().ok()) {
     broken_ = true;
     return;
   }
   if (ending_ != Ending::kNone) return;
   report_switch(Clock::now());
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
-  if (rank() == 0) tell_end();
+  if (rank() == 0) report_end();
   comm_->settle();
-  if (rank() != 0) tell_end();
+  if (rank() != 0) report_end();
   ending_ = Ending::kFinished;
 }
 
@@ -334,7 +334,7 @@ void LiveSession::finish() {
 void LiveSession::finish_alone() {
   log_info("ends alone after step " + std::to_string(progress_.steps) + ": its state was not asked for");
   generation_.members = {options_.worker};  // becomes rank 0, which alone may use the result
-  tell_end();
+  report_end();
   ending_ = Ending::kFinished;
 }
 

@@ -58,7 +58,7 @@ std::vector<TargetedJob> line_of(DecisionDraft& draft, const IdSet<JobId>& to_re
     };
     return rank(a) < rank(b);
   });
-  return behind_claimants(std::move(line));
+  return order_behind_claimants(std::move(line));
 }
 
 std::vector<JobId> line_of(const DecisionDraft& draft, const JobRule& rule, const IdSet<JobId>& pending) {

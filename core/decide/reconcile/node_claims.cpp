@@ -156,7 +156,7 @@ void NodeClaims::leave_behind(const TargetedJob& entry) {
 
 // Of one that asks for any nodes, and for these because of its cap, no more than what it lacks.
 Reason NodeClaims::told_of(const Job& job, const TypeRoom& room, const reason::WaitingForSlots& lacks) const {
-  return is_choosy(job.spec) ? told_of_room(draft_, room, job, lacks) : Reason(lacks);
+  return is_choosy(job.spec) ? reason_with_room(draft_, room, job, lacks) : Reason(lacks);
 }
 
 // No node on which the job may run is open.

@@ -7,8 +7,8 @@
 
 #include "core/decide/open_slots.hpp"
 #include "core/decide/reconcile/cleared_gang.hpp"
+#include "core/decide/reconcile/eviction_choice.hpp"
 #include "core/decide/reconcile/place_clearing.hpp"
-#include "core/decide/reconcile/ways_out.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
@@ -64,7 +64,7 @@ bool is_cleared_for(const Job& job) {
 std::optional<Finding> clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations,
                                        PreemptionLimits& limits) {
   if (!cleared_size(waiting.spec) || draft.reserved() > 0) return std::nullopt;
-  WaysOut ways(draft, waiting, limits);
+  EvictionChoice ways(draft, waiting, limits);
   std::vector<PlaceClearing> places;
   for (ClearedPlace& place : places_for(draft, waiting)) {
     PlaceClearing clearing(draft, ways, {reservations, limits}, std::move(place));

@@ -8,7 +8,7 @@
 namespace tidepool::core {
 
 void PendingReasons::record(Victims& victims, const IdSet<JobId>& held_up) {
-  tell_held_up(victims, held_up);
+  record_held_up(victims, held_up);
   for (const auto& [job, lacks, target] : left_) {
     const auto held = waits_for_state(draft_, *job);
     const Finding& why = held ? *held : lacks;
@@ -17,7 +17,7 @@ void PendingReasons::record(Victims& victims, const IdSet<JobId>& held_up) {
 }
 
 // Jobs for which no other is preempted because of the limits. Of one that room is kept for only how long it waits.
-void PendingReasons::tell_held_up(Victims& victims, const IdSet<JobId>& held_up) {
+void PendingReasons::record_held_up(Victims& victims, const IdSet<JobId>& held_up) {
   if (victims.limits().none()) return;
   for (WaitingJob& left : left_) {
     const Job& job = *left.job;

@@ -52,7 +52,7 @@ class PendingReasons {
   void record(Victims& victims, const IdSet<JobId>& held_up);
 
  private:
-  void tell_held_up(Victims& victims, const IdSet<JobId>& held_up);
+  void record_held_up(Victims& victims, const IdSet<JobId>& held_up);
 
   DecisionDraft& draft_;
   LineRule rule_;

@@ -18,7 +18,7 @@ constexpr int kTriesMost = 8;  // in one place, each without a job more that fin
 
 }  // namespace
 
-PlaceClearing::PlaceClearing(DecisionDraft& draft, WaysOut& ways, Uses uses, ClearedPlace place)
+PlaceClearing::PlaceClearing(DecisionDraft& draft, EvictionChoice& ways, Uses uses, ClearedPlace place)
     : draft_(draft),
       ways_(ways),
       waiting_(ways.waiting()),
@@ -80,14 +80,14 @@ PlaceClearing::Departures PlaceClearing::departures_on(const Node& node) {
   for (auto owner = node.owners.begin(); owner != node.owners.end(); ++owner) {
     if (!*owner || std::find(node.owners.begin(), owner, *owner) != owner) continue;
     const Worker& worker = *draft_.state().find_worker(*owner);
-    const WayOut way = ways_.of(worker);
-    if (way == WayOut::kStays) continue;
+    const EvictionKind way = ways_.of(worker);
+    if (way == EvictionKind::kStays) continue;
     const Job& job = *draft_.state().find_job(worker.job);
-    if (way == WayOut::kStartsAgain && !whole_.insert(job.id)) continue;
+    if (way == EvictionKind::kStartsAgain && !whole_.insert(job.id)) continue;
     Departure& leaving = here[job.id];
     leaving.job = &job;
     leaving.way = way;
-    if (way == WayOut::kStartsAgain) {
+    if (way == EvictionKind::kStartsAgain) {
       leaving.workers = job.membership.workers;
     } else {
       leaving.workers.push_back(worker.id);
@@ -104,7 +104,7 @@ void PlaceClearing::add(Departure leaving) {
   }
   const Job& job = *leaving.job;
   const auto workers = static_cast<int>(leaving.workers.size());
-  workers_leaving.cost_s = leaving.way == WayOut::kMoves
+  workers_leaving.cost_s = leaving.way == EvictionKind::kMoves
                                ? cost_of_moving(job, workers)
                                : resume_cost(job).to_seconds() * workers * job.spec.gpus_per_worker;
   leaving_workers_.push_back(std::move(workers_leaving));
@@ -140,7 +140,7 @@ const Job* PlaceClearing::beyond_limit(const Departures& leaving) const {
   std::optional<int> left = limits_.none() ? std::nullopt : limits_.left();
   const Job* last = nullptr;
   for (const auto& [id, each] : leaving) {
-    if (!left || each.way != WayOut::kStartsAgain || limits_.covers(ways_.claim(), *each.job)) continue;
+    if (!left || each.way != EvictionKind::kStartsAgain || limits_.covers(ways_.claim(), *each.job)) continue;
     if (--*left < 0) last = each.job;
   }
   return last;
@@ -170,7 +170,7 @@ void PlaceClearing::keep_where_it_is(const Job& job) {
 
 GangRequest PlaceClearing::request_of(const Departure& leaving) const {
   const auto workers = static_cast<int>(leaving.workers.size());
-  if (leaving.way == WayOut::kMoves) {
+  if (leaving.way == EvictionKind::kMoves) {
     GangRequest request = gang_beside_members(draft_.state(), *leaving.job, workers);
     request.slot_types = draft_.types_for_more(*leaving.job);
     return request;
@@ -188,7 +188,7 @@ void PlaceClearing::carry_out(const Departures& leaving, const WorkersOn& kept) 
   }
   for (const auto& [node, workers] : kept) reservations_.keep(node, workers * gang_.slots_each);
   for (const auto& [id, each] : leaving) {
-    if (each.way == WayOut::kMoves) {
+    if (each.way == EvictionKind::kMoves) {
       move(each);
     } else {
       preempt_for(draft_, *each.job, waiting_.id, true);

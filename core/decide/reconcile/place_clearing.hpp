@@ -16,7 +16,7 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/decision_draft.hpp"
-#include "core/decide/reconcile/ways_out.hpp"
+#include "core/decide/reconcile/eviction_choice.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/place/clearing.hpp"
 #include "core/place/placement.hpp"
@@ -39,7 +39,7 @@ class PlaceClearing {
     PreemptionLimits& limits;
   };
   // `ways` outlives it.
-  PlaceClearing(DecisionDraft& draft, WaysOut& ways, Uses uses, ClearedPlace place);
+  PlaceClearing(DecisionDraft& draft, EvictionChoice& ways, Uses uses, ClearedPlace place);
 
   [[nodiscard]] const std::optional<std::string>& domain() const { return place_.domain; }
   [[nodiscard]] bool has_slots_enough() const;
@@ -61,7 +61,7 @@ class PlaceClearing {
   struct Departure {
     const Job* job = nullptr;
     std::vector<WorkerId> workers;
-    WayOut way = WayOut::kStays;
+    EvictionKind way = EvictionKind::kStays;
   };
   using Departures = std::map<JobId, Departure>;
 
@@ -81,7 +81,7 @@ class PlaceClearing {
   void move(const Departure& leaving);
 
   DecisionDraft& draft_;
-  WaysOut& ways_;
+  EvictionChoice& ways_;
   const Job& waiting_;
   SlotReservations& reservations_;
   PreemptionLimits& limits_;

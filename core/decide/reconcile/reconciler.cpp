@@ -108,7 +108,7 @@ class Reconciler {
   // No job behind may start.
   [[nodiscard]] bool is_blocked() const { return rule_ == LineRule::kStrict && pending_.waiting() > 0; }
 
-  void order_victims() { victims_.spare_unsaved(); }
+  void order_victims() { victims_.keep_unsaved(); }
 
   void keep_running() {
     keep_to_holding_limits(draft_, victims_);
@@ -321,8 +321,8 @@ IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile) {
   for (const TargetedJob& entry : line) reconciler.allocate(entry);
   reconciler.keep_running();
   reconciler.record_pending_reasons();
-  tell_claimants(draft, line, to_reconcile.releasing);
-  tell_share_rules(draft);
+  record_claimants(draft, line, to_reconcile.releasing);
+  record_share_rules(draft);
   draft.set_queue_waits(reconciler.is_waited());
   IdSet<JobId> dealt_with;
   for (const TargetedJob& entry : line) dealt_with.insert(entry.job->id);

@@ -94,7 +94,7 @@ class ShareRules {
 
 }  // namespace
 
-void tell_share_rules(DecisionDraft& draft) {
+void record_share_rules(DecisionDraft& draft) {
   if (draft.state().tenants->empty()) return;
   std::optional<ShareRules> rules;  // the room of guarantees is worked out only where tenants take from each other
   std::map<JobId, reason::ShareRule> told;
@@ -107,7 +107,7 @@ void tell_share_rules(DecisionDraft& draft) {
     if (!rules) rules.emplace(draft);
     told.insert_or_assign(victim.id, rules->between(victim, *claimant));
   }
-  if (!told.empty()) draft.tell_rules(told);
+  if (!told.empty()) draft.record_rules(told);
 }
 
 }  // namespace tidepool::core

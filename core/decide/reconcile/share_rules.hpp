@@ -10,6 +10,6 @@
 namespace tidepool::core {
 
 // Call once it is known for which jobs slots are released.
-void tell_share_rules(DecisionDraft& draft);
+void record_share_rules(DecisionDraft& draft);
 
 }  // namespace tidepool::core

@@ -31,7 +31,7 @@ void Victims::add(const TargetedJob& victim) {
 }
 
 // Each keeps to the places in the order that jobs like it have.
-void Victims::spare_unsaved() {
+void Victims::keep_unsaved() {
   const auto loses = [](const TargetedJob& each) { return loses_work(*each.job); };
   if (std::none_of(jobs_.begin(), jobs_.end(), loses)) return;
   const std::vector<TargetedJob> before = jobs_;
@@ -197,21 +197,21 @@ std::optional<BarredUntil> Victims::bar_between(const SlotsFor& claimant, const 
 }
 
 // A guarantee of a type is told no refusal, as little as any other, but for jobs of its own tenant.
-bool Victims::lets_refuse(const Job& victim, const SlotsFor& claim) {
-  if (limits_.none() || !limits().lets_refuse(claim, victim)) return false;
+bool Victims::allows_refusal(const Job& victim, const SlotsFor& claim) {
+  if (limits_.none() || !limits().allows_refusal(claim, victim)) return false;
   const bool is_own = victim.spec.tenant == claim.job.spec.tenant;
   return is_own || !draft_.type_guarantees().cover(claim.job, claim.slots);
 }
 
 std::optional<Instant> Victims::refused_until(const Job& victim, const SlotsFor& claim) {
   const auto until = limits_.refused_until(victim);
-  return until && lets_refuse(victim, claim) ? until : std::nullopt;
+  return until && allows_refusal(victim, claim) ? until : std::nullopt;
 }
 
 std::vector<TargetedJob> Victims::to_ask(const std::vector<TargetedJob>& chosen, const SlotsFor& claim) {
   std::vector<TargetedJob> open;
   std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(open), [&](const TargetedJob& each) {
-    return lets_refuse(*each.job, claim) && !limits_.has_yielded(*each.job);
+    return allows_refusal(*each.job, claim) && !limits_.has_yielded(*each.job);
   });
   return open;
 }

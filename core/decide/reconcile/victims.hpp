@@ -38,7 +38,7 @@ class Victims {
   // Call in the plan's order. Requires: it can release its slots, and its target is 0.
   void add(const TargetedJob& victim);
   // Call once all are added: among jobs of one tenant and priority those that would lose no work are preempted first.
-  void spare_unsaved();
+  void keep_unsaved();
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
   [[nodiscard]] const std::vector<TargetedJob>& all() const { return jobs_; }
   // There are jobs that may be preempted, or workers that are leaving.
@@ -97,7 +97,7 @@ class Victims {
   [[nodiscard]] bool may_be_preempted(const Job& job, const SlotsFor& claimant);
   [[nodiscard]] std::optional<BarredUntil> bar_between(const SlotsFor& claimant, const Job& victim);
   void ask(const TargetedJob& victim, JobId claimant);
-  [[nodiscard]] bool lets_refuse(const Job& victim, const SlotsFor& claim);
+  [[nodiscard]] bool allows_refusal(const Job& victim, const SlotsFor& claim);
   [[nodiscard]] bool is_missed(const Job& job) const;
   [[nodiscard]] Reason end_of(const Job& job) const;
   [[nodiscard]] std::optional<Reason> why_kept(const Job& job);

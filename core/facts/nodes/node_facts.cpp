@@ -138,7 +138,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   take_back_jobs(change, node);
   node.owners.resize(static_cast<std::size_t>(fact.slots));
-  price_anew(change, fact.node);
+  reprice(change, fact.node);
   change.capacity_changed();
   if (!was_up) {
     change.emit("node.joined", node, {{"name", node.name}, {"slots", fact.slots}, {"slot_type", node.slot_type}});
@@ -156,7 +156,7 @@ Status apply(StateChange& change, const NodeLost& fact) {
   change.capacity_changed();
   if (fact.given_back) {
     change.state().pools.set_gone(fact.node, true);
-    price_anew(change, fact.node);
+    reprice(change, fact.node);
   } else {
     change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
     if (!fact.stopped) note_loss(change, fact.node, fact.why);
@@ -223,7 +223,7 @@ Status apply(StateChange& change, const NodeLabelled& fact) {
   node.labels_set = std::move(set);
   Labels labels = labels_of(node);
   if (labels == before) return ok_status();
-  price_anew(change, fact.node);
+  reprice(change, fact.node);
   change.capacity_changed();
   change.emit("node.labelled", node, {{"name", node.name}, {"labels", std::move(labels)}});
   return ok_status();

@@ -73,7 +73,7 @@ Status apply(StateChange& change, const ProgramEnded& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   const ExitNotice notice{.exit_code = fact.exit_code, .signal = fact.signal, .detail = fact.detail};
   if (const Worker* restarted = restarted_one(change.state(), fact.worker, fact.generation)) {
-    tell_if_killed(change, *change.state().find_job(restarted->job), *restarted, notice);
+    emit_if_killed(change, *change.state().find_job(restarted->job), *restarted, notice);
   }
   const Worker* worker = speaker_of(change.state(), fact.worker, fact.generation);
   if (worker == nullptr || worker->program_ended) return ok_status();

@@ -156,7 +156,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
 
 void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
-  session.node_name = leader::told_name(hello.node);  // for the log, also of one that is refused
+  session.node_name = leader::logged_name(hello.node);  // for the log, also of one that is refused
   if (const Status good = check_hello(session, hello); !good.ok()) {
     spdlog::warn("event=agent_refused node={:?} why={:?}", session.node_name, good.error().message);
     return refuse(session, good.error().message);
@@ -181,7 +181,7 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
     if (!client.ok()) return client.error();
     if (client->name != hello.node) {
       return invalid_argument("this agent's certificate is for the node " + client->name + ", and it says that it is " +
-                              leader::told_name(hello.node) + "; start it without --node");
+                              leader::logged_name(hello.node) + "; start it without --node");
     }
     session.certificate = *std::move(client);
   } else if (!equal_in_constant_time(hello.token, options.token)) {
@@ -195,7 +195,7 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
 
 void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest request) {
   const auto refuse_it = [&](const std::string& why) {
-    spdlog::warn("event=node_join_refused node={:?} why={:?}", leader::told_name(request.node), why);
+    spdlog::warn("event=node_join_refused node={:?} why={:?}", leader::logged_name(request.node), why);
     refuse(session, why);
   };
   if (const Status same = check_protocol(request.protocol); !same.ok()) return refuse_it(same.error().message);
@@ -408,7 +408,7 @@ void Gateway::post(std::vector<OutboxItem> items) {
   });
 }
 
-void Gateway::tell_authorities(std::vector<std::string> fingerprints) {
+void Gateway::send_authorities(std::vector<std::string> fingerprints) {
   if (impl_->stopped) return;
   asio::post(impl_->io,
              [impl = impl_, told = std::move(fingerprints)]() mutable { impl->change_authorities(std::move(told)); });

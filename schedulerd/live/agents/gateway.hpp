@@ -59,7 +59,7 @@ class Gateway final : public Outbox {
 
   // Sets the authorities by which joined nodes identify the daemon: sent at once and after each welcome. Agents that
   // cannot follow are named in the log. Thread-safe.
-  void tell_authorities(std::vector<std::string> fingerprints);
+  void send_authorities(std::vector<std::string> fingerprints);
 
   // Thread-safe; `done` is called on the gateway's thread, or at once if the gateway has stopped.
   void read_log(NodeId node, const api::LogRead& what, std::function<void(Result<LogPage>)> done);

@@ -33,7 +33,7 @@ std::optional<std::string> NodeLinks::why_taken(const api::AgentHello& hello) {
   };
   if (!is_other(link.session) && !is_other(link.joining)) return std::nullopt;
   if (std::exchange(link.refused, *hello.instance) != *hello.instance) {
-    spdlog::warn("event=agent_refused node={:?} why={:?}", leader::told_name(hello.node), other_agent(hello.node));
+    spdlog::warn("event=agent_refused node={:?} why={:?}", leader::logged_name(hello.node), other_agent(hello.node));
   }
   return other_agent(hello.node);
 }

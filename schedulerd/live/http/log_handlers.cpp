@@ -68,7 +68,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
       writer_->write("\n[the log ends here: " + page.error().message + "]\n");
       return writer_->finish();
     }
-    tell_dropped(*page);
+    print_dropped(*page);
     const bool moved = page->next_offset > place_.offset && place_.offset >= 0;
     place_.offset = page->next_offset;
     if (!page->data.empty()) writer_->write(page->data);
@@ -78,7 +78,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     rest->io().after(rest->options().log_poll, [self = shared_from_this()] { self->read_when_drained(); });
   }
 
-  void tell_dropped(const LogPage& page) {
+  void print_dropped(const LogPage& page) {
     if (place_.offset < 0 || page.offset <= place_.offset) return;
     writer_->write(std::string(place_.offset == 0 ? "" : "\n") + "[older output was dropped (" +
                    rounded_byte_size(page.offset - place_.offset) + ")]\n");

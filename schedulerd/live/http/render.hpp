@@ -34,16 +34,16 @@ namespace tidepool::live::http {
 [[nodiscard]] int target_size_of(const core::Job& job);
 // The newest forecast of the job; null: there is none, or it says nothing of the job any more. `why`: the reason that
 // the job has now (core::current_reason), which a caller that tells it, too, has worked out already.
-[[nodiscard]] const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job,
-                                                   const core::Reason& why);
+[[nodiscard]] const forecast::JobReport* forecast_of(const SeenBy& seen_by, const core::Job& job,
+                                                     const core::Reason& why);
 // When the job is expected to start and end; null: nothing is known of it yet.
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, JobId job);
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, const core::Job& job, const core::Reason& why);
 [[nodiscard]] nlohmann::json render_budget(const WallClock& clock, const forecast::BudgetEffect& budget);
 // The same of a forecast that was made for the caller alone. `named`: other jobs, as the caller may read of them.
 using JobNames = std::function<std::string(JobId)>;
-[[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told,
-                                         const forecast::ToldForecast& of, const JobNames& named);
+[[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::JobReport& told,
+                                         const forecast::ForecastReport& of, const JobNames& named);
 
 [[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);

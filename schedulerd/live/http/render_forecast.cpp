@@ -1,5 +1,5 @@
 #include "core/explain/current_reason.hpp"
-#include "forecast/told.hpp"
+#include "forecast/forecast_report.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -21,7 +21,7 @@ json render_budget(const WallClock& clock, const forecast::BudgetEffect& budget)
   return {{"tenant", budget.tenant}, {"action", core::to_text(budget.action)}, {"at", clock.text(budget.at)}};
 }
 
-json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::ToldForecast& of,
+json render_told(const WallClock& clock, const forecast::JobReport& told, const forecast::ForecastReport& of,
                  const JobNames& named) {
   json sizes = json::array();
   for (const forecast::SizeFrom& from : told.sizes) {
@@ -53,12 +53,12 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
 // One that was made before the job ended, or lost its slots, says nothing of it any more. When a suspended job goes on
 // is its user's choice, one that is cancelled ends within its grace, and one that cannot start has no start: the end of
 // the time that is looked ahead would read as a date that was worked out.
-const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
+const forecast::JobReport* forecast_of(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
   const bool was_asked = job.requests.suspend || job.requests.cancel;
   if (seen_by.forecasts == nullptr || core::is_final(job.state()) || was_asked) return nullptr;
   const auto found = seen_by.forecasts->told.jobs.find(job.id);
   if (found == seen_by.forecasts->told.jobs.end()) return nullptr;
-  const forecast::ToldJob& told = found->second;
+  const forecast::JobReport& told = found->second;
   if (told.start) return &told;
   const bool waits = job.state() == core::JobState::kPending || job.state() == core::JobState::kSuspending;
   const bool counted_as_running = !told.sizes.empty() && told.sizes.front().size > 0;
@@ -73,7 +73,7 @@ json render_forecast(const SeenBy& seen_by, JobId job) {
 }
 
 json render_forecast(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
-  const forecast::ToldJob* told = forecast_of(seen_by, job, why);
+  const forecast::JobReport* told = forecast_of(seen_by, job, why);
   if (told == nullptr) return nullptr;
   return render_told(seen_by.seen.clock, *told, seen_by.forecasts->told,
                      [&](JobId other) { return name_of(seen_by, other); });

@@ -10,7 +10,7 @@
 #include "core/state/state_move.hpp"
 #include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"
-#include "forecast/told.hpp"
+#include "forecast/forecast_report.hpp"
 #include "policies/models/usl_curve.hpp"
 #include "schedulerd/live/http/numbers/job_use.hpp"
 #include "schedulerd/live/http/numbers/job_waits.hpp"
@@ -241,7 +241,7 @@ void add_deadline(const SeenBy& seen_by, const core::Job& job, const core::Reaso
                   std::vector<std::string>& evidence) {
   if (!job.spec.deadline || core::is_final(job.state())) return;
   const Instant due = job.submitted_at + *job.spec.deadline;
-  const forecast::ToldJob* told = forecast_of(seen_by, job, why);
+  const forecast::JobReport* told = forecast_of(seen_by, job, why);
   if (told == nullptr || due < seen_by.seen.state.now) return;
   const auto text = [&](Instant at) { return utc_text(core::utc_us(seen_by.seen.state, at) / 1'000'000); };
   const auto tell = [&](const std::string& how) {
@@ -257,7 +257,7 @@ void add_deadline(const SeenBy& seen_by, const core::Job& job, const core::Reaso
     tell_late(told->start->at, " by at least ", ": its start is expected at about ");
   } else if (const bool is_guess = told->basis == forecast::Basis::kUnknown && (told->start || job.size() > 0);
              told->not_before && !is_guess) {
-    const forecast::ToldForecast& of = seen_by.forecasts->told;
+    const forecast::ForecastReport& of = seen_by.forecasts->told;
     const std::string ahead = core::span_text((of.until - of.at).to_seconds());
     if (*told->not_before > due) tell(": the forecast looks " + ahead + " ahead and sees no end of it");
   }

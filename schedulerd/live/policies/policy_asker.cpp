@@ -27,8 +27,8 @@ void PolicyAsker::stop() {
   }
 }
 
-core::PolicyRound PolicyAsker::round_of(Shelf& shelf, const RunnablePolicy& policy,
-                                        const host::RoundAsked& asked) const {
+core::PolicyRound PolicyAsker::round_of(WarmHost& shelf, const RunnablePolicy& policy,
+                                        const host::RoundRequest& asked) const {
   if (policy.file.manifest.engine == host::EngineKind::kNative && !setup_.allow_native) {
     return host::failed_round(asked, {.code = "policy.native_off",
                                       .message = "a native policy runs only where schedulerd was started with "
@@ -46,15 +46,15 @@ core::PolicyRound PolicyAsker::round_of(Shelf& shelf, const RunnablePolicy& poli
   }
 }
 
-bool PolicyAsker::ask(std::shared_ptr<const RunnablePolicy> policy, host::RoundAsked asked) {
-  const auto question = std::make_shared<const host::RoundAsked>(std::move(asked));
+bool PolicyAsker::ask(std::shared_ptr<const RunnablePolicy> policy, host::RoundRequest asked) {
+  const auto question = std::make_shared<const host::RoundRequest>(std::move(asked));
   return live_thread_ && live_thread_->post([this, shelf = live_, policy = std::move(policy), question] {
     (void)inbox_.push(PolicyRoundItem{round_of(*shelf, *policy, *question)});
   });
 }
 
-bool PolicyAsker::compare(std::shared_ptr<const RunnablePolicy> policy, host::RoundAsked asked) {
-  const auto question = std::make_shared<const host::RoundAsked>(std::move(asked));
+bool PolicyAsker::compare(std::shared_ptr<const RunnablePolicy> policy, host::RoundRequest asked) {
+  const auto question = std::make_shared<const host::RoundRequest>(std::move(asked));
   return shadow_thread_ && shadow_thread_->post([this, shelf = shadow_, policy = std::move(policy), question] {
     const core::PolicyRound round = round_of(*shelf, *policy, *question);
     (void)inbox_.push(PolicyComparedItem{policy->ref, shelf->rounds.compare(round, *question)});

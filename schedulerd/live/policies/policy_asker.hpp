@@ -41,9 +41,9 @@ class PolicyAsker {
   PolicyAsker& operator=(const PolicyAsker&) = delete;
 
   // The answer comes as PolicyRoundItem; false if it could not even be asked.
-  [[nodiscard]] bool ask(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundAsked asked);
+  [[nodiscard]] bool ask(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundRequest asked);
   // The answer comes as PolicyComparedItem; false if it could not even be asked. Requires: the one before has come.
-  [[nodiscard]] bool compare(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundAsked asked);
+  [[nodiscard]] bool compare(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundRequest asked);
 
   // How long the loop waits for an answer of the file before the round counts as failed.
   [[nodiscard]] Duration patience_with(const RunnablePolicy& policy) const {
@@ -54,19 +54,19 @@ class PolicyAsker {
  private:
   // One version's host, kept warm from round to round, and what is known of the jobs, whatever version is asked.
   // Belongs to its thread.
-  struct Shelf {
-    explicit Shelf(const core::Engine::Parts& parts) : rounds(parts) {}
+  struct WarmHost {
+    explicit WarmHost(const core::Engine::Parts& parts) : rounds(parts) {}
     core::PolicyFileRef of;
     std::unique_ptr<policies::host::PolicyHost> host;
     policies::host::FileRounds rounds;
   };
-  [[nodiscard]] core::PolicyRound round_of(Shelf& shelf, const RunnablePolicy& policy,
-                                           const policies::host::RoundAsked& asked) const;
+  [[nodiscard]] core::PolicyRound round_of(WarmHost& shelf, const RunnablePolicy& policy,
+                                           const policies::host::RoundRequest& asked) const;
 
   Setup setup_;
   Inbox& inbox_;
-  std::shared_ptr<Shelf> live_ = std::make_shared<Shelf>(setup_.parts);
-  std::shared_ptr<Shelf> shadow_ = std::make_shared<Shelf>(setup_.parts);
+  std::shared_ptr<WarmHost> live_ = std::make_shared<WarmHost>(setup_.parts);
+  std::shared_ptr<WarmHost> shadow_ = std::make_shared<WarmHost>(setup_.parts);
   std::unique_ptr<TaskThread> live_thread_;
   std::unique_ptr<TaskThread> shadow_thread_;
 };

@@ -117,7 +117,7 @@ class Replay {
                               "time in its policy.yaml");
     }
     ++asked_rounds_;
-    const host::RoundAsked question{.state = state, .now = at, .file = asked_.policy.ref, .number = 1};
+    const host::RoundRequest question{.state = state, .now = at, .file = asked_.policy.ref, .number = 1};
     const core::PolicyRound round = spent_.on([&] { return rounds_.ask(process_, asked_.policy.params, question); });
     add(rounds_.compare(round, question), state);
     return ok_status();

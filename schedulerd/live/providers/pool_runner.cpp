@@ -135,7 +135,7 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
   if (!found.value) {
     core::PoolListFailed failed{setup_.pool, found.fault, found.detail};
     const auto picture = publisher_.picture();
-    if (!core::tells_news(picture->state, failed, picture->now)) return;
+    if (!core::is_news(picture->state, failed, picture->now)) return;
     spdlog::warn("event=pool_list_failed pool={} fault={} why={:?}", setup_.pool, core::to_text(found.fault),
                  found.detail);
     return report(std::move(failed));
@@ -152,7 +152,7 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
   }
   warn_of_unnumbered(std::move(unnumbered));
   const auto picture = publisher_.picture();  // lifetimes count from the answer
-  if (core::tells_news(picture->state, listed, picture->now)) report(std::move(listed));
+  if (core::is_news(picture->state, listed, picture->now)) report(std::move(listed));
 }
 
 // They may cost money, and no request of this daemon would ever end them.

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "forecast/calibration.hpp"
+#include "forecast/forecast_report.hpp"
 #include "forecast/submit_plan.hpp"
-#include "forecast/told.hpp"
 
 namespace tidepool::live {
 
@@ -26,7 +26,7 @@ struct ForecastCosts {
 // Immutable once it is published.
 struct ForecastPicture {
   std::shared_ptr<const Published> of;  // made from this
-  forecast::ToldForecast told;
+  forecast::ForecastReport told;
   std::shared_ptr<const forecast::Calibration> calibration;
   ForecastCosts costs;
 };

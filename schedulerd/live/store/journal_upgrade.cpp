@@ -45,7 +45,7 @@ Result<core::ClusterState> state_of(const OldSnapshot& snapshot) {
   return core::state_from_json(*document);
 }
 
-Status let_ended_go(Database& database, core::ClusterState& state) {
+Status drop_ended_jobs(Database& database, core::ClusterState& state) {
   EndedRows rows;
   TP_TRY(rows.prepare(database));
   std::vector<JobId> left;
@@ -81,7 +81,7 @@ Status upgrade_oldest(Database& database, const std::string& path) {
                       std::to_string(kOldestVersion) + " cannot be read (" + state.error().message +
                       "); start the version that wrote it");
     }
-    TP_TRY(let_ended_go(database, *state));
+    TP_TRY(drop_ended_jobs(database, *state));
     TP_TRY(write_rows(database, (*snapshot)->seq, *state));
   }
   return ok_status();

@@ -54,7 +54,7 @@ std::optional<double> AdaptiveTraining::expected() const {
   // It has measured no step of its own yet.
   if (rules_.kin == nullptr || !goodput_.has_noise()) return std::nullopt;
   const double samples = limits().initial;
-  const auto left = rules_.kin->left(policies::KinWork::class_of(pace_s()), progress() * samples);
+  const auto left = rules_.kin->left(policies::SimilarJobWork::class_of(pace_s()), progress() * samples);
   return left ? std::optional(*left / samples) : std::nullopt;
 }
 
@@ -78,13 +78,13 @@ void AdaptiveTraining::observe(const Pace& pace, const GradientStatistics& noise
   kind_.work.reached(progress());
   kind_.speed.add({.shape = pace.shape, .local_batch = pace.split.local, .time = pace.measured});
   if (rules_.kin == nullptr || progress() <= 0) return;
-  rules_.kin->reached(rules_.number, policies::KinWork::class_of(pace_s()), progress() * limits().initial);
+  rules_.kin->reached(rules_.number, policies::SimilarJobWork::class_of(pace_s()), progress() * limits().initial);
 }
 
 void AdaptiveTraining::ended(double useful_steps) {
   kind_.work.ended(useful_steps);
   if (rules_.kin == nullptr) return;
-  rules_.kin->ended(policies::KinWork::class_of(pace_s()), useful_steps * limits().initial);
+  rules_.kin->ended(policies::SimilarJobWork::class_of(pace_s()), useful_steps * limits().initial);
 }
 
 }  // namespace tidepool::sim

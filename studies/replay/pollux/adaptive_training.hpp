@@ -55,7 +55,7 @@ class AdaptiveTraining final : public EpochTraining {
     bool prior = true;    // whether what other jobs of the kind have found out counts beyond step times
     // Without the prior: what jobs of all kinds have done, for those that measure alike. Outlives the training; null =
     // a job learns nothing from others.
-    policies::KinWork* kin = nullptr;
+    policies::SimilarJobWork* kin = nullptr;
     std::uint64_t number = 0;  // of this job there
   };
   // `kind` is shared by the jobs of a kind and outlives them.

@@ -26,7 +26,7 @@ struct JobRules {
   bool kind_prior = true;
   // What the jobs of an application have found out so far, together. Never null.
   std::map<std::string, KindKnowledge>* kinds = nullptr;
-  policies::KinWork* kin = nullptr;  // of all jobs, where those that measure alike are kin
+  policies::SimilarJobWork* kin = nullptr;  // of all jobs, where those that measure alike are kin
   int round_s = 60;
 };
 
@@ -104,7 +104,7 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   PolluxMeasurements measurements(options.profiles, *cluster);
   std::map<std::string, KindKnowledge> kinds;
-  policies::KinWork kin;
+  policies::SimilarJobWork kin;
   ClampedJobs clamped;
   for (PolluxRow& row : *rows) TP_TRY(clamp_to_profile(row, measurements, clamped));
   const auto policy = preset->policy();

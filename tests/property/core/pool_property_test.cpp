@@ -93,7 +93,7 @@ std::vector<core::Decision> decide_all(SimulatedWorld& world, std::size_t* nodes
   for (int round = 0; round < 12; ++round) {
     core::Engine& engine = world.engine();
     const core::Decision decision = engine.decide(world.now());
-    REQUIRE(Story::text_of(decision) == Story::text_of(engine.decide_anew(world.now())));
+    REQUIRE(Story::text_of(decision) == Story::text_of(engine.decide_from_scratch(world.now())));
     const auto valid = engine.validate(decision);
     INFO((valid.ok() ? std::string() : valid.error().message));
     REQUIRE(valid.ok());

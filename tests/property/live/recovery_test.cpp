@@ -152,12 +152,12 @@ core::PolicyRound drawn_round(const core::ClusterState& state, Rng& rng) {
   }
   for (const auto& [id, job] : state.jobs) {
     if (rng.chance(0.2)) continue;
-    core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*job)};
+    core::PolicyJobAnswer wish{.job = id, .asked = core::digest_of_request(*job)};
     wish.rank = static_cast<double>(rng.below(5));
     wish.size = static_cast<int>(rng.below(5));
     if (rng.chance(0.5)) wish.word = "Drawn";
     wish.numbers = {{"of", 5}};
-    round.wishes.push_back(std::move(wish));
+    round.job_answers.push_back(std::move(wish));
   }
   return round;
 }

@@ -101,7 +101,7 @@ TEST_CASE("a market that is kept between events plans as one that was made a mom
     for (int i = 0; i < 200; ++i) {
       world.tick();
       const auto kept = world.engine().decide(world.now());
-      const auto anew = world.engine().decide_anew(world.now());
+      const auto anew = world.engine().decide_from_scratch(world.now());
       REQUIRE(Story::text_of(kept) == Story::text_of(anew));
       replans += kept.replan ? 1 : 0;
       // Now and then a decision is not carried out, as when a fact comes first.
@@ -226,7 +226,7 @@ struct ManyDeadlines {
       story.pass(Duration::seconds(rng.between(1, 40)));
     }
     const core::Decision kept = story.engine().decide(story.now());
-    REQUIRE(Story::text_of(kept) == Story::text_of(story.engine().decide_anew(story.now())));
+    REQUIRE(Story::text_of(kept) == Story::text_of(story.engine().decide_from_scratch(story.now())));
     // Now and then a decision is not carried out, as when a fact comes first.
     if (rng.chance(0.3)) return;
     story.decide();
@@ -285,7 +285,7 @@ TEST_CASE("a market that is kept plans as a new one while jobs that end tell of 
         break;
       }
       REQUIRE(Story::text_of(world.engine().decide(world.now())) ==
-              Story::text_of(world.engine().decide_anew(world.now())));
+              Story::text_of(world.engine().decide_from_scratch(world.now())));
       go_on(world);
     }
   });

@@ -129,7 +129,7 @@ GangRoom::Fit fit_of(const World& world) {
     for (const auto& share : row.placement) *slots[static_cast<std::size_t>(share.node)] += share.slots;
   }
   GangRoom room(slots);
-  std::vector<GangRoom::Stayer> stayers;
+  std::vector<GangRoom::KeepingJob> stayers;
   for (std::size_t i = 0; i < world.rows.size(); ++i) {
     room.put(world.rows[i].placement);
     stayers.push_back({.row = &world.rows[i], .worth = world.worth[i]});

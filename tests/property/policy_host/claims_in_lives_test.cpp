@@ -27,8 +27,8 @@ core::PolicyRound answer_to(std::int64_t number, const test::SimulatedWorld& wor
   }
   const bool sizes = rng.chance(0.5);
   for (const auto& [id, job] : world.state().jobs) {
-    core::PolicyWish& wish = round.wishes.emplace_back();
-    wish = {.job = id, .asked = core::digest_of_wishes(*job), .rank = {}, .size = {}, .mark = {}, .word = ""};
+    core::PolicyJobAnswer& wish = round.job_answers.emplace_back();
+    wish = {.job = id, .asked = core::digest_of_request(*job), .rank = {}, .size = {}, .mark = {}, .word = ""};
     const auto& allowed = job->spec.elastic.sizes;
     if (sizes) wish.size = allowed[rng.below(allowed.size())] * job->spec.gpus_per_worker;
   }

@@ -91,14 +91,14 @@ struct Life {
     world.carry_out(decision);
   }
   void ask(Rng& rng) {
-    const RoundAsked asked{.state = world.state(), .now = world.now(), .file = file, .number = 1};
+    const RoundRequest asked{.state = world.state(), .now = world.now(), .file = file, .number = 1};
     FileRounds anew(engine_parts);
     const core::PolicyRound round = kept.ask(host, {}, asked);
     INFO(round.fault + " " + round.message);
     REQUIRE(round.fault.empty());
     REQUIRE(round == anew.ask(host, {}, asked));
     claims += static_cast<std::int64_t>(round.claims.size());
-    for (const core::PolicyWish& wish : round.wishes) {
+    for (const core::PolicyJobAnswer& wish : round.job_answers) {
       expected += std::any_of(wish.numbers.begin(), wish.numbers.end(), [](const core::ReasonNumber& number) {
         return std::string_view(number.name) == "expected" && number.value >= 0;
       });
@@ -154,7 +154,7 @@ TEST_CASE("likewise where the file divides the pool between tenants, and the nex
       if (rng.chance(0.3)) life.ask(rng);
       if (rng.chance(0.05)) {
         // One asker serves one version after another.
-        const RoundAsked asked{.state = life.world.state(), .now = life.world.now(), .file = kFile, .number = 1};
+        const RoundRequest asked{.state = life.world.state(), .now = life.world.now(), .file = kFile, .number = 1};
         FileRounds anew(life.engine_parts);
         const core::PolicyRound round = life.kept.ask(telling, {}, asked);
         REQUIRE(round.claims.empty());

@@ -86,7 +86,7 @@ class Silent {
 
   void learn(core::TimedFact fact) {
     if (auto* answered = std::get_if<core::PolicyAnswered>(&fact.fact)) {
-      for (core::PolicyWish& wish : answered->round.wishes) {
+      for (core::PolicyJobAnswer& wish : answered->round.job_answers) {
         wish.word = core::name_of(words_.at(wish.job, wish.size.value_or(0)));
         wish.numbers.clear();
       }
@@ -224,13 +224,13 @@ core::PolicyRound answer_to(std::int64_t number, const SimulatedWorld& world, Rn
   const bool ranks = rng.chance(0.5);
   for (const auto& [id, job] : world.state().jobs) {
     if (core::is_final(job->state()) || rng.chance(0.1)) continue;
-    core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*job), .admitted = rng.chance(0.9)};
+    core::PolicyJobAnswer wish{.job = id, .asked = core::digest_of_request(*job), .admitted = rng.chance(0.9)};
     if (ranks) wish.rank = rng.uniform();
     const int each = job->spec.gpus_per_worker;
     wish.size = rng.chance(0.1) ? 0 : each * job->spec.elastic.sizes[rng.below(job->spec.elastic.sizes.size())];
     wish.word = rng.chance(0.5) ? "Capped" : "StragglerNoSpare";
     wish.numbers = {{"most", 4 * rng.uniform()}, {"worker", 3}};
-    round.wishes.push_back(std::move(wish));
+    round.job_answers.push_back(std::move(wish));
   }
   if (rng.chance(0.05)) round.fault = "policy.deadline";
   return round;

@@ -36,7 +36,7 @@ core::PolicyRound nodes_for(std::int64_t number, const test::SimulatedWorld& wor
     return round;
   }
   for (const auto& [id, job] : world.state().jobs) {
-    round.wishes.push_back({.job = id, .asked = core::digest_of_wishes(*job), .rank = {}, .size = {}});
+    round.job_answers.push_back({.job = id, .asked = core::digest_of_request(*job), .rank = {}, .size = {}});
   }
   for (const char* pool : {"gone", "spot", "steady"}) {
     if (rng.chance(0.7)) round.pools.push_back({.pool = pool, .nodes = static_cast<int>(rng.between(0, 6))});

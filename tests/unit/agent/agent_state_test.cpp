@@ -134,7 +134,7 @@ struct Talker {
     passed += told_last.size();
     warned += all<WarnOf>(actions).size();
   }
-  void say(const api::FromWorker& message) { take(bench.tell(WorkerSaid{kW1, message})); }
+  void say(const api::FromWorker& message) { take(bench.tell(WorkerMessageReceived{kW1, message})); }
   void checkpoint(std::int64_t step) { say(api::CheckpointedMessage{.generation = 1, .step = step}); }
 };
 
@@ -357,7 +357,7 @@ TEST_CASE(
   (void)bench.order(start_of(kW1));
   (void)bench.order(start_of(kW2));
   (void)bench.tell(LinkClosed{"gone"});
-  (void)bench.tell(WorkerSaid{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}});
+  (void)bench.tell(WorkerMessageReceived{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}});
   (void)bench.tell(ended(kW1, 0));
   (void)bench.pass(Duration::seconds(1));
   const auto hello = all<SendHello>(bench.tell(LinkOpened{}));
@@ -466,14 +466,14 @@ TEST_CASE("a daemon that does not answer the hello, orders before its welcome or
 
 TEST_CASE("what workers say while no daemon listens is kept, in order, and then they say again where they are") {
   Bench bench;
-  (void)bench.tell(WorkerSaid{kW1, api::ReadyMessage{.generation = 1}});
+  (void)bench.tell(WorkerMessageReceived{kW1, api::ReadyMessage{.generation = 1}});
   auto actions = bench.join();
   CHECK(all<SendToDaemon>(actions).size() == 1);
   CHECK(all<CloseWorkerLinks>(actions).empty());  // no daemon had read anything that could be lost
 
   (void)bench.tell(LinkClosed{"gone"});
-  (void)bench.tell(WorkerSaid{kW1, api::ReadyMessage{.generation = 2}});
-  (void)bench.tell(WorkerSaid{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}});
+  (void)bench.tell(WorkerMessageReceived{kW1, api::ReadyMessage{.generation = 2}});
+  (void)bench.tell(WorkerMessageReceived{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}});
   actions = bench.join();
   const auto sent = all<SendToDaemon>(actions);
   REQUIRE(sent.size() == 2);
@@ -497,10 +497,10 @@ TEST_CASE(
     return epochs;
   };
   using Epochs = std::vector<std::int64_t>;
-  CHECK(epochs_of(bench.tell(WorkerSaid{kW1, api::EpochAuditedMessage{.epoch = 1}})) == Epochs{1});
-  CHECK(epochs_of(bench.tell(WorkerSaid{kW1, api::EpochAuditedMessage{.epoch = 2}})) == Epochs{2});
+  CHECK(epochs_of(bench.tell(WorkerMessageReceived{kW1, api::EpochAuditedMessage{.epoch = 1}})) == Epochs{1});
+  CHECK(epochs_of(bench.tell(WorkerMessageReceived{kW1, api::EpochAuditedMessage{.epoch = 2}})) == Epochs{2});
   (void)bench.tell(LinkClosed{"gone"});
-  (void)bench.tell(WorkerSaid{kW1, api::EpochAuditedMessage{.epoch = 3}});
+  (void)bench.tell(WorkerMessageReceived{kW1, api::EpochAuditedMessage{.epoch = 3}});
   CHECK(epochs_of(bench.join()) == Epochs{1, 2, 3});
   (void)bench.tell(LinkClosed{"gone"});
   CHECK(epochs_of(bench.join()) == Epochs{1, 2, 3});
@@ -531,7 +531,8 @@ TEST_CASE("that a worker has finished is repeated, before its exit, until the ex
   Bench bench;
   (void)bench.join();
   (void)bench.order(start_of(kW1));
-  CHECK(all<SendToDaemon>(bench.tell(WorkerSaid{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}})).size() == 1);
+  CHECK(all<SendToDaemon>(bench.tell(WorkerMessageReceived{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}}))
+            .size() == 1);
   (void)bench.tell(ended(kW1, 0));
   for (int i = 0; i < 2; ++i) {
     (void)bench.tell(LinkClosed{"gone"});

@@ -30,7 +30,7 @@ TEST_CASE("a node says hello with its name and address, and takes what is for it
   std::string why_closed;
   DaemonContact* here = nullptr;
   DaemonContact contact(io, options,
-                        {.on_opened = [&] { here->say_hello({.slots = 2, .slot_type = "cpu"}); },
+                        {.on_opened = [&] { here->send_hello_once({.slots = 2, .slot_type = "cpu"}); },
                          .on_message =
                              [&](api::DaemonToAgent message) {
                                heard.push_back(std::move(message));

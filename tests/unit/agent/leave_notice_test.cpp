@@ -121,7 +121,8 @@ TEST_CASE(
 
 TEST_CASE("a program that is done is ended at once if it has been told to end, and not otherwise") {
   Noticed bench;
-  const WorkerSaid done{kWorker, api::AnswerMessage{.decision = DecisionId(7), .answer = api::NoticeAnswer::kDone}};
+  const WorkerMessageReceived done{kWorker,
+                                   api::AnswerMessage{.decision = DecisionId(7), .answer = api::NoticeAnswer::kDone}};
   CHECK(all<SignalWorker>(bench.tell(done)).empty());
   (void)bench.order(api::StopWorker{.worker = kWorker, .grace_ms = 2'000});
   const auto actions = bench.tell(done);

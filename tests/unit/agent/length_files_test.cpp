@@ -60,7 +60,7 @@ TEST_CASE("a length is told when its line is whole, once, and when it changes") 
   told.look();
   REQUIRE(told.lengths.size() == 2);
   CHECK(told.lengths[1].work_samples == 640);
-  told.files.tell_again();
+  told.files.report_again();
   told.look();
   REQUIRE(told.lengths.size() == 3);
   CHECK(told.lengths[2].work_samples == 640);
@@ -102,7 +102,7 @@ TEST_CASE("the newest line that is a length counts, whatever nonsense comes afte
   told.look();
   CHECK(told.lengths.size() == 1);
   CHECK(told.troubles.size() == 2);
-  told.files.tell_again();
+  told.files.report_again();
   told.look();
   REQUIRE(told.lengths.size() == 2);
   CHECK(told.lengths[1].work_steps == 200);

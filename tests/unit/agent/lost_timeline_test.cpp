@@ -49,7 +49,7 @@ TEST_CASE("the old process is ended first, nothing more of it is told, and the n
   REQUIRE(all<SignalWorker>(actions).size() == 1);
   CHECK(all<SignalWorker>(actions).front().signal == SIGKILL);
   CHECK(all<SpawnWorker>(actions).empty());
-  CHECK(all<SendToDaemon>(bench.tell(WorkerSaid{kAgain, api::FinishedMessage{}})).empty());
+  CHECK(all<SendToDaemon>(bench.tell(WorkerMessageReceived{kAgain, api::FinishedMessage{}})).empty());
   const auto after = bench.tell(end_with(9));
   CHECK(told<api::WorkerExitedReport>(after).empty());
   CHECK(all<ForgetWorker>(after).size() == 1);
@@ -61,7 +61,7 @@ TEST_CASE("what the daemon calls lost in its welcome is ended, and what it said 
   (void)bench.join();
   (void)bench.order(start_at(100));
   (void)bench.tell(LinkClosed{"gone"});
-  (void)bench.tell(WorkerSaid{kAgain, api::FinishedMessage{}});
+  (void)bench.tell(WorkerMessageReceived{kAgain, api::FinishedMessage{}});
   (void)bench.pass(Duration::seconds(3));
   const auto hello = all<SendHello>(bench.tell(LinkOpened{}));
   REQUIRE(hello.size() == 1);

@@ -29,7 +29,7 @@ std::string text_of(const RestartableWorker::Steps& steps) {
   std::string text;
   for (const auto& step : steps) {
     if (!text.empty()) text += ", ";
-    if (const auto* said = std::get_if<RestartableWorker::Say>(&step)) {
+    if (const auto* said = std::get_if<RestartableWorker::SendMessage>(&step)) {
       if (std::holds_alternative<api::ReadyMessage>(said->message)) text += "ready";
       if (std::holds_alternative<api::StartedMessage>(said->message)) text += "started";
       if (const auto* ended = std::get_if<api::EndedMessage>(&said->message)) {

@@ -26,7 +26,7 @@ struct StuckBench : AgentBench {
 
   std::vector<Action> pulse(WorkerId worker, std::int64_t step, PulsePhase phase,
                             std::int64_t stuck_after_ms = 60'000) {
-    return tell(WorkerPulsed{worker, {.step = step, .phase = phase, .stuck_after_ms = stuck_after_ms}});
+    return tell(WorkerPulseReceived{worker, {.step = step, .phase = phase, .stuck_after_ms = stuck_after_ms}});
   }
   // As the loop does: it wakes at each deadline on the way.
   std::vector<Action> wait(Duration time) {
@@ -147,7 +147,8 @@ TEST_CASE("workers of another cluster are ended before this node joins a new one
   CHECK(all<RecordCluster>(third)[0].cluster == "there");
   CHECK(all<SendToDaemon>(third).empty());  // no exit of a worker that this daemon never started
   // The same id is a new worker now.
-  const auto started = bench.tell(DaemonSaid{api::StartWorker{.worker = kFirst, .job = JobId(1), .program = "p"}});
+  const auto started =
+      bench.tell(DaemonMessageReceived{api::StartWorker{.worker = kFirst, .job = JobId(1), .program = "p"}});
   CHECK(all<SpawnWorker>(started).size() == 1);
 }
 

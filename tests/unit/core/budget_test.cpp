@@ -3,7 +3,7 @@
 
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
-#include "core/facts/budget_dues.hpp"
+#include "core/facts/budget_due_times.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/money/budget.hpp"
 #include "core/state/account.hpp"
@@ -127,7 +127,7 @@ TEST_CASE("the budget that is due next is the first of all, whatever accounts ch
   for_each_seed("budget dues", 20, [](std::uint64_t, Rng& rng) {
     core::ClusterState state;
     state.utc_us_at_zero = rng.between(0, kDay_us);
-    core::BudgetDues dues;
+    core::BudgetDueTimes dues;
     for (int i = 0; i < 500; ++i) {
       const std::string tenant = "t" + std::to_string(rng.below(40));
       if (rng.chance(0.2)) {
@@ -143,7 +143,7 @@ TEST_CASE("the budget that is due next is the first of all, whatever accounts ch
       dues.follow(state.budgets, tenant);
       if (rng.chance(0.02)) state.utc_us_at_zero = rng.between(0, kDay_us);
       REQUIRE(dues.next(state) == core::next_budget_due(state));
-      if (rng.chance(0.01)) REQUIRE(core::BudgetDues(state.budgets).next(state) == core::next_budget_due(state));
+      if (rng.chance(0.01)) REQUIRE(core::BudgetDueTimes(state.budgets).next(state) == core::next_budget_due(state));
     }
   });
 }

@@ -139,9 +139,9 @@ TEST_CASE("What is asked and what is brought are part of what a plan follows fro
   shared.node("one", 17 * kGib);
   CHECK(core::digest_of_nodes(shared.story.state()) != nodes);
   core::Job other = shared.story.job(job);
-  const auto wishes = core::digest_of_wishes(other);
+  const auto job_answers = core::digest_of_request(other);
   other.spec.memory = 2 * kGib;
-  CHECK(core::digest_of_wishes(other) != wishes);
+  CHECK(core::digest_of_request(other) != job_answers);
 }
 
 TEST_CASE("A node of a pool is made for a job only if the pool tells that it has the memory") {

@@ -48,7 +48,7 @@ TEST_CASE("a list that fails is told as its back-off grows, and is a problem of 
   const auto failed = [](const std::string& detail) {
     return core::PoolListFailed{"gpu", core::ProviderFault::kRefused, detail};
   };
-  const auto is_news = [&] { return core::tells_news(story.state(), failed("request 7"), story.now()); };
+  const auto is_news = [&] { return core::is_news(story.state(), failed("request 7"), story.now()); };
   const auto& pool = *story.state().pools.find("gpu");
   for (const int wait : {15, 30, 60}) {
     REQUIRE(is_news());
@@ -60,11 +60,11 @@ TEST_CASE("a list that fails is told as its back-off grows, and is a problem of 
     story.pass(Duration::seconds(1));
   }
   CHECK(story.count("pool.list_failed") == 3);
-  REQUIRE(core::tells_news(story.state(), story.list_of({}), story.now()));
+  REQUIRE(core::is_news(story.state(), story.list_of({}), story.now()));
   story.lists({});
   CHECK_FALSE(pool.list_fails_since);
   CHECK(pool.list_backoff == core::Backoff{});
-  CHECK_FALSE(core::tells_news(story.state(), story.list_of({}), story.now()));
+  CHECK_FALSE(core::is_news(story.state(), story.list_of({}), story.now()));
 }
 
 TEST_CASE("a list that was begun before a node was forgotten makes no unknown node of it, and the next one does") {
@@ -81,14 +81,14 @@ TEST_CASE("a list that was begun before a node was forgotten makes no unknown no
   story.learn(core::PoolNodeDeleted{1});
   story.lists({});
   REQUIRE(story.state().pools.find_node(1) == nullptr);
-  CHECK_FALSE(core::tells_news(story.state(), late, story.now()));
+  CHECK_FALSE(core::is_news(story.state(), late, story.now()));
   story.learn(late);
   CHECK(story.count("pool.node_unknown") == 0);
   late.nodes.front().request = 7;  // of a number that this daemon has not given
-  CHECK(core::tells_news(story.state(), late, story.now()));
+  CHECK(core::is_news(story.state(), late, story.now()));
   story.pass(Duration::seconds(1));
   core::PoolListed next = story.list_of({1});
-  REQUIRE(core::tells_news(story.state(), next, story.now()));
+  REQUIRE(core::is_news(story.state(), next, story.now()));
   story.learn(next);
   CHECK(story.count("pool.node_unknown") == 1);
   CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
@@ -118,15 +118,15 @@ TEST_CASE("a list that lacks nodes which may be there forgets none before its pr
   story.lists({2});
   CHECK(story.last("pool.create_failed").data["fault"] == "vanished");
   CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
-  CHECK(core::tells_news(story.state(), story.list_of({2}), story.now()));  // the answer may be on its way
+  CHECK(core::is_news(story.state(), story.list_of({2}), story.now()));  // the answer may be on its way
   story.lists({2});
   CHECK(story.asked(1).name == "gpu-1");
   story.learn(core::PoolNodeDeleteFailed{1, core::ProviderFault::kTimeout, "no answer"});
-  CHECK_FALSE(core::tells_news(story.state(), story.list_of({2}), story.now()));
+  CHECK_FALSE(core::is_news(story.state(), story.list_of({2}), story.now()));
   story.lists({2});
   CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
   story.learn(core::PoolNodeDeleted{1});
-  REQUIRE(core::tells_news(story.state(), story.list_of({2}), story.now()));
+  REQUIRE(core::is_news(story.state(), story.list_of({2}), story.now()));
   story.lists({2});
   CHECK(story.state().pools.find_node(1) == nullptr);
   // As an earlier version had it, with the same events.
@@ -158,7 +158,7 @@ TEST_CASE("an end that a provider brings forward is news, empties the node, and 
   story.pass(Duration::seconds(100));
   const Duration left = *story.asked(1).ends_at - story.now();
   const auto is_news = [&](Duration lifetime) {
-    return core::tells_news(story.state(), story.list_of({1}, lifetime), story.now());
+    return core::is_news(story.state(), story.list_of({1}, lifetime), story.now());
   };
   CHECK_FALSE(is_news(left));
   CHECK_FALSE(is_news(left + Duration::seconds(9)));

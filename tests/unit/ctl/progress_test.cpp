@@ -238,7 +238,7 @@ TEST_CASE("the types that completion offers are those of the API") {
   const auto begin = api.find("    EventType:\n");
   const std::string listed = api.substr(begin, api.find("    Event:\n", begin) - begin);
   std::set<std::string> types;
-  for (const auto& type : told_event_types()) {
+  for (const auto& type : described_event_types()) {
     INFO(type);
     CHECK(types.insert(type).second);
     CHECK(listed.find("        - " + type + "\n") != std::string::npos);

@@ -23,7 +23,7 @@ TEST_CASE("seeds are ranges and single numbers, up to the largest there is") {
 
 TEST_CASE("a command line is told so that it can be repeated") {
   CLI::App app;
-  SimAsked asked;
+  SimArguments asked;
   std::vector<int> waits;
   add_policy_option(app, asked);
   app.add_option("--waits", waits)->delimiter(',');

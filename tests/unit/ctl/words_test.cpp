@@ -39,11 +39,11 @@ TEST_CASE("numbers are written as people read them") {
 
 TEST_CASE("two figures that are held against each other read alike only if they are") {
   using Told = std::pair<std::string, std::string>;
-  CHECK(told_apart(2, 3) == Told("2.0", "3.0"));
-  CHECK(told_apart(2, 2) == Told("2.0", "2.0"));
-  CHECK(told_apart(2.04, 2.01) == Told("2.04", "2.01"));
-  CHECK(told_apart(1234.5, 1234.25) == Told("1234.5", "1234.2"));
-  CHECK(told_apart(0, 0.001) == Told("0.000", "0.001"));
+  CHECK(distinguished(2, 3) == Told("2.0", "3.0"));
+  CHECK(distinguished(2, 2) == Told("2.0", "2.0"));
+  CHECK(distinguished(2.04, 2.01) == Told("2.04", "2.01"));
+  CHECK(distinguished(1234.5, 1234.25) == Told("1234.5", "1234.2"));
+  CHECK(distinguished(0, 0.001) == Told("0.000", "0.001"));
 }
 
 TEST_CASE("a timestamp shortens to its clock or its day and clock, anything else stays") {

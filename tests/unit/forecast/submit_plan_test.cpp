@@ -2,8 +2,8 @@
 
 #include "core/codec/codec.hpp"
 #include "core/state/account.hpp"
+#include "forecast/forecast_report.hpp"
 #include "forecast/submit_plan.hpp"
-#include "forecast/told.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
 
@@ -254,7 +254,7 @@ TEST_CASE("a start that the calendar of a budget fixes is told as it is, whateve
   const forecast::Calibration calibration = twice_as_long();
   const Instant scaled = calibration.expect(forecast::Moment::kStart, Basis::kDeclared, scene.now(), midnight).at;
   REQUIRE(scaled > midnight + Duration::seconds(80'000));
-  const forecast::ToldForecast told = forecast::tell(scene.state(), made, calibration);
+  const forecast::ForecastReport told = forecast::tell(scene.state(), made, calibration);
   const auto& start = told.jobs.at(waiting).start;
   REQUIRE(start);
   CHECK(start->early >= midnight);

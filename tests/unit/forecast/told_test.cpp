@@ -1,5 +1,5 @@
 // The sizes of a forecast beside its times.
-#include "forecast/told.hpp"
+#include "forecast/forecast_report.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -20,22 +20,22 @@ using Sizes = std::vector<SizeFrom>;
 
 TEST_CASE("sizes begin and end when the job is told to") {
   const Sizes made{{minute(0), 0}, {minute(10), 2}, {minute(20), 4}, {minute(30), 0}};
-  ToldJob told;
+  JobReport told;
   told.basis = Basis::kDeclared;
   told.start = around(13);
   told.end = around(41);
-  CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 0}, {minute(13), 2}, {minute(23), 4}, {minute(41), 0}});
+  CHECK(reported_sizes(told, made) == Sizes{{minute(0), 0}, {minute(13), 2}, {minute(23), 4}, {minute(41), 0}});
   told.end = around(22);
-  CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 0}, {minute(13), 2}, {minute(22), 4}, {minute(22), 0}});
+  CHECK(reported_sizes(told, made) == Sizes{{minute(0), 0}, {minute(13), 2}, {minute(22), 4}, {minute(22), 0}});
 }
 
 TEST_CASE("an end that is not known has no row, and what a job has now does not move") {
   const Sizes made{{minute(0), 2}, {minute(20), 4}, {minute(30), 0}};
-  ToldJob told;
+  JobReport told;
   told.basis = Basis::kUnknown;
-  CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 2}, {minute(20), 4}});
+  CHECK(reported_sizes(told, made) == Sizes{{minute(0), 2}, {minute(20), 4}});
   told.basis = Basis::kDeclared;  // that releases its slots, and ends later than can be seen
-  CHECK(sizes_as_told(told, made) == made);
+  CHECK(reported_sizes(told, made) == made);
 }
 
 // What was observed: ends come in half the time, starts when they are told to.
@@ -76,7 +76,7 @@ TEST_CASE("a short job whose end is set right more than its start still runs for
   const Calibration calibration = ends_in_half_the_time();
   REQUIRE(calibration.expect(Moment::kEnd, Basis::kKin, minute(0), minute(45)).at <
           calibration.expect(Moment::kStart, Basis::kDeclared, minute(0), minute(40)).at);
-  const ToldJob told = tell(state, made, calibration).jobs.at(job.id);
+  const JobReport told = tell(state, made, calibration).jobs.at(job.id);
   CHECK(told.end->at > told.start->at + Duration::seconds(60));
   CHECK(told.end->at < told.start->at + Duration::seconds(300));
   CHECK(told.end->at <= told.end->late);

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "core/facts/event_data.hpp"
-#include "core/words/retelling.hpp"
-#include "forecast/told.hpp"
+#include "core/words/adjusted_reason.hpp"
+#include "forecast/forecast_report.hpp"
 #include "schedulerd/live/http/forecasts/plan_words.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -99,7 +99,7 @@ TEST_CASE("the reason of a shrink names the job that it is for to those who may 
   job.spec.tenant = "speech";
   seen.state.jobs[job.id] = std::make_shared<const core::Job>(job);
   const json reason = core::reason_data(
-      core::told_for(core::reason::BackToSize{{.from = 4, .to = 2}}, {.for_job = JobId(9), .for_others = 1}));
+      core::with_claimants(core::reason::BackToSize{{.from = 4, .to = 2}}, {.for_job = JobId(9), .for_others = 1}));
   const Caller of_vision{.tenant = "vision"};
   const Caller of_speech{.tenant = "speech"};
   CHECK(without_foreign_jobs(reason, {seen, of_speech, past}) == reason);
@@ -145,7 +145,7 @@ struct OneJob {
     job.spec.elastic.sizes = {4};
     picture->told.until = minute(7 * 24 * 60);
   }
-  [[nodiscard]] forecast::ToldJob& told() const { return picture->told.jobs[job.id]; }
+  [[nodiscard]] forecast::JobReport& told() const { return picture->told.jobs[job.id]; }
   [[nodiscard]] json explained() {
     seen.state.jobs[job.id] = std::make_shared<const core::Job>(job);
     return render_explanation({seen, admin, past, picture}, job);
@@ -221,7 +221,7 @@ TEST_CASE("a forecast names other jobs to those who may see them") {
   test::NoHistory past;
   const auto seen = jobs_of_two_tenants();
   const auto picture = std::make_shared<ForecastPicture>();
-  forecast::ToldJob& told = picture->told.jobs[JobId(7)];
+  forecast::JobReport& told = picture->told.jobs[JobId(7)];
   told.start = around(10);
   told.starts_after = {JobId(9), forecast::FreedBy::How::kEnds};
   told.sizes = {{minute(0), 0}, {minute(10), 4}, {minute(20), 2, {.for_job = JobId(9), .for_others = 1}}};
@@ -247,7 +247,7 @@ TEST_CASE("a plan tells when the job is given slots, and what a budget does to i
   planned.plan.job = JobId(8);
   planned.plan.told.at = minute(5);
   planned.plan.told.until = minute(60);
-  forecast::ToldJob& told = planned.plan.told.jobs[JobId(8)];
+  forecast::JobReport& told = planned.plan.told.jobs[JobId(8)];
   const auto plan = [&] { return render_plan(planned, {*seen, Caller(), past}, "USD"); };
   CHECK(plan().at("forecast").at("slots_at").is_null());
   CHECK(plan().at("forecast").at("at_once") == false);
@@ -272,9 +272,9 @@ TEST_CASE("a plan tells when the job is given slots, and what a budget does to i
 }
 
 TEST_CASE("the policy file that decides and was not asked is named") {
-  forecast::ToldJob told;
+  forecast::JobReport told;
   told.sizes = {{minute(0), 0}};
-  forecast::ToldForecast of;
+  forecast::ForecastReport of;
   const JobNames unnamed = [](JobId) { return std::string(); };
   CHECK(render_told({}, told, of, unnamed).at("unasked_policy").is_null());
   of.unasked_policy = "capped@0123456789ab";

@@ -184,7 +184,7 @@ TEST_CASE("a notice names the job that its worker makes room for only to jobs of
   core::Job rival = *state.find_job(JobId(1));
   rival.id = JobId(12);
   rival.membership = {};
-  const auto told_for = [&](const std::string& tenant) {
+  const auto with_claimants = [&](const std::string& tenant) {
     rival.spec.tenant = tenant;
     state.jobs[JobId(12)] = std::make_shared<core::Job>(rival);
     state.workers[WorkerId(3)].notice =
@@ -193,8 +193,8 @@ TEST_CASE("a notice names the job that its worker makes room for only to jobs of
     REQUIRE(orders.size() == 1);
     return std::get<api::NoticeMessage>(orders[0].message).sentence;
   };
-  CHECK(told_for(state.find_job(JobId(1))->spec.tenant) == "preempted for job-12");
-  CHECK(told_for("speech") == "preempted for a job of another tenant");
+  CHECK(with_claimants(state.find_job(JobId(1))->spec.tenant) == "preempted for job-12");
+  CHECK(with_claimants("speech") == "preempted for a job of another tenant");
 }
 
 TEST_CASE("after a reconnect unknown workers are killed, starts and the newest generation are said again") {

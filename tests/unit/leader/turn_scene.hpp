@@ -103,8 +103,8 @@ std::vector<Message> messages(const TurnResult& result) {
 // A turn of a daemon each second.
 struct Daemon {
   Stored stored;
-  std::shared_ptr<test::WishPolicy::Wishes> wishes = std::make_shared<test::WishPolicy::Wishes>();
-  DaemonTurn turn{core::Engine(test::plain_parts(wishes))};
+  std::shared_ptr<test::WishPolicy::Wishes> job_answers = std::make_shared<test::WishPolicy::Wishes>();
+  DaemonTurn turn{core::Engine(test::plain_parts(job_answers))};
   Instant now = Instant::from_micros(1'000'000);
 
   template <class... Items>

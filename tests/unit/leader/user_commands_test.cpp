@@ -266,7 +266,7 @@ TEST_CASE("to end the drain of a node that its pool gives back is refused, and t
   check_nothing(result);
   CHECK(result.answers.front().receipt.error().code == ErrorCode::kConflict);
   CHECK(result.answers.front().receipt.error().message == "gpu-1 is being given back by its pool");
-  core::Engine engine(test::plain_parts(daemon.wishes), daemon.turn.state());
+  core::Engine engine(test::plain_parts(daemon.job_answers), daemon.turn.state());
   CHECK(engine.step({daemon.now, core::NodeDrainCancelled{NodeId(1)}}).ok());
 }
 

@@ -86,9 +86,9 @@ struct Door {
     REQUIRE(::connect(link.number(), reinterpret_cast<sockaddr*>(&there), sizeof there) == 0);
     return link;
   }
-  static void say_hello(const Descriptor& link) { say_hello(link, std::nullopt); }
-  static void say_hello(const Descriptor& link, std::optional<std::string> instance,
-                        std::optional<bool> follows = std::nullopt) {
+  static void send_hello_once(const Descriptor& link) { send_hello_once(link, std::nullopt); }
+  static void send_hello_once(const Descriptor& link, std::optional<std::string> instance,
+                              std::optional<bool> follows = std::nullopt) {
     const std::string line = api::encode(api::AgentHello{.token = "secret",
                                                          .node = "n",
                                                          .slots = 1,
@@ -186,7 +186,7 @@ TEST_CASE("silent unknown clients do not keep an agent out") {
   for (int i = 0; i < 4; ++i) unknown_workers.push_back(door.knock());
   const Descriptor agent = door.knock();
   CHECK(is_closed(unknown_workers.front()));  // the one that has said nothing for longest
-  Door::say_hello(agent);
+  Door::send_hello_once(agent);
   CHECK(door.hears_hello());
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("an address that opens more and more links loses its own, and not the 
   std::vector<Descriptor> flood;
   for (int i = 0; i < 9; ++i) flood.push_back(door.knock_from("127.0.0.2"));
   for (std::size_t i = 0; i < 6; ++i) CHECK(is_closed(flood[i]));
-  Door::say_hello(agent);
+  Door::send_hello_once(agent);
   CHECK(door.hears_hello());
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("a second agent of a name is refused while the first is there, and the
   Door door(4, Duration::seconds(60));
   const auto come_in = [&](const std::string& instance) {
     Descriptor link = door.knock();
-    Door::say_hello(link, instance);
+    Door::send_hello_once(link, instance);
     return link;
   };
   const auto admit = [&](std::int64_t node) {
@@ -232,11 +232,11 @@ TEST_CASE("the log names an agent that is refused, and why, each time that it co
   {
     Door door(4);
     const Descriptor first = door.knock();
-    Door::say_hello(first, "one");
+    Door::send_hello_once(first, "one");
     CHECK(door.hears_hello());
     for (int i = 0; i < 2; ++i) {
       const Descriptor other = door.knock();
-      Door::say_hello(other, "two");
+      Door::send_hello_once(other, "two");
       CHECK(is_closed(other));
     }
   }
@@ -252,15 +252,15 @@ TEST_CASE(
     "agents that follow are told the daemon's authorities behind the welcome and when they change, others never") {
   for (const bool follows : {true, false}) {
     Door door(4);
-    door.gateway.tell_authorities({"sha256:a"});
+    door.gateway.send_authorities({"sha256:a"});
     const Descriptor agent = door.knock();
-    Door::say_hello(agent, "one", follows ? std::optional(true) : std::nullopt);
+    Door::send_hello_once(agent, "one", follows ? std::optional(true) : std::nullopt);
     const auto hello = door.next_item();
     REQUIRE(hello);
     std::vector<OutboxItem> admission;
     admission.emplace_back(Admission{.session = std::get<AgentHelloItem>(*hello).session, .node = NodeId(1)});
     door.gateway.post(std::move(admission));
-    door.gateway.tell_authorities({"sha256:a", "sha256:b"});
+    door.gateway.send_authorities({"sha256:a", "sha256:b"});
     std::vector<OutboxItem> end;
     end.emplace_back(NodeExpulsion{.node = "n", .why = "enough"});
     door.gateway.post(std::move(end));
@@ -282,7 +282,7 @@ TEST_CASE("a node that falls silent is lost after the patience, and not after tw
   const Duration heartbeat = Duration::millis(40);
   Door door(4, heartbeat);
   const Descriptor agent = door.knock();
-  Door::say_hello(agent);
+  Door::send_hello_once(agent);
   const auto hello = door.next_item();
   REQUIRE(hello);
   std::vector<OutboxItem> admission;
@@ -337,7 +337,7 @@ TEST_CASE("without a free descriptor the gateway pauses, and takes the agent whe
       agent.emplace(door.knock());
       took = failures->time_for(4);
     }
-    Door::say_hello(*agent);
+    Door::send_hello_once(*agent);
     CHECK(door.hears_hello());
   }
   spdlog::set_default_logger(logged);

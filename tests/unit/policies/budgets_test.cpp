@@ -464,8 +464,9 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
   // A window of another length begins now, and so does one that has just ended.
   lab.budget->window = core::BudgetWindow::kMonth;
   CHECK(pool.warnings({lab, vision}) ==
-        std::vector<std::string>{"the budget of tenant lab starts from zero, because its window is a month in place of a day: "
-                                 "3.00 that are spent this day do not count in it"});
+        std::vector<std::string>{
+            "the budget of tenant lab starts from zero, because its window is a month in place of a day: "
+            "3.00 that are spent this day do not count in it"});
   // And so does that of a tenant that gets another name.
   core::Tenant renamed = lab;
   renamed.name = "labs";

@@ -10,7 +10,7 @@
 #include "core/codec/policy_words.hpp"
 #include "core/explain/explain.hpp"
 #include "core/place/slot_claims.hpp"
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/reasons.hpp"
 #include "tests/support/victim_pool.hpp"
@@ -194,7 +194,7 @@ TEST_CASE("the jobs are stored with the reason, which is as before without them"
   const core::reason::BackToSize back{{.from = 4, .to = 2}};
   const core::reason::PolicyWord own{.from = 4, .to = 2, .word = "Capped", .numbers = {{"most", 2}}};
   for (const core::Reason& plain : {core::Reason(outbid({})), core::Reason(back), core::Reason(own)}) {
-    const core::Reason told = core::told_for(plain, claimants);
+    const core::Reason told = core::with_claimants(plain, claimants);
     CHECK(core::claimants_in(told) == claimants);
     CHECK(core::claimants_in(plain) == core::reason::Claimants());
     CHECK(core::sentence(told).find("4 -> 2 for job-7 and 1 more job (rule: weight): ") != std::string::npos);
@@ -203,7 +203,7 @@ TEST_CASE("the jobs are stored with the reason, which is as before without them"
     }
   }
   const core::Reason does_not_pay = core::reason::InefficientDown{{{.from = 4, .to = 2}}};
-  CHECK(core::told_for(does_not_pay, claimants) == does_not_pay);
+  CHECK(core::with_claimants(does_not_pay, claimants) == does_not_pay);
   // A policy file's number of that name names no job.
   const core::Reason said = core::reason_of_policy("Capped", {{"for_job", 3}, {"most", 4}}, core::reason::FixedSize{});
   CHECK(core::sentence(said) == "waits: its policy says Capped (most 4)");

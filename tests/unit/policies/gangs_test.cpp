@@ -80,7 +80,7 @@ TEST_CASE(
   const JobRow dear = row(2, 1, {{.node = 0, .slots = 1}});
   const JobRow wide = row(3, 1, {{.node = 1, .slots = 3}});
   for (const JobRow* held : {&cheap, &dear, &wide}) room.put(held->placement);
-  const std::vector<GangRoom::Stayer> stayers{{&cheap, 1}, {&dear, 3}, {&wide, 1}};
+  const std::vector<GangRoom::KeepingJob> stayers{{&cheap, 1}, {&dear, 3}, {&wide, 1}};
   const JobRow gang = row(4, 4);
   const auto left_for = [&](double worth, int size) { return room.fit({{&gang, size, worth}}, stayers); };
   CHECK(left_for(4, 4).leave == std::vector<JobId>{JobId(1), JobId(2)});
@@ -100,9 +100,9 @@ TEST_CASE("a gang waits for those of lower priorities that may not leave yet, on
   const JobRow dear = row(3, 1, {{.node = 2, .slots = 1}});
   for (const JobRow* held : {&late, &soon, &dear}) room.put(held->placement);
   const auto at = [](std::int64_t s) { return Instant() + Duration::seconds(s); };
-  const std::vector<GangRoom::Stayer> stayers{{.row = &late, .worth = 1, .until = at(900)},
-                                              {.row = &soon, .worth = 1, .until = at(600)},
-                                              {.row = &dear, .worth = 5, .until = at(60)}};
+  const std::vector<GangRoom::KeepingJob> stayers{{.row = &late, .worth = 1, .until = at(900)},
+                                                  {.row = &soon, .worth = 1, .until = at(600)},
+                                                  {.row = &dear, .worth = 5, .until = at(60)}};
   JobRow gang = row(4, 2);
   gang.priority = 10;
   JobRow other = row(5, 2);

@@ -147,12 +147,12 @@ TEST_CASE("the jobs for which a job gave up slots are stored, and earlier versio
   const auto read = core::state_from_json(stored);
   REQUIRE(read.ok());
   CHECK(core::digest_of(*read) == core::digest_of(pool.story.state()));
-  REQUIRE(read->find_job(gave)->preemption.gave_slots.size() == 1);
-  CHECK(read->find_job(gave)->preemption.gave_slots.front().for_job == claims);
+  REQUIRE(read->find_job(gave)->preemption.released_slots.size() == 1);
+  CHECK(read->find_job(gave)->preemption.released_slots.front().for_job == claims);
   for (auto& job : stored["jobs"]) REQUIRE(job.erase("gave_slots") == 1);
   const auto earlier = core::state_from_json(stored);
   REQUIRE(earlier.ok());
-  CHECK(earlier->find_job(gave)->preemption.gave_slots.empty());
+  CHECK(earlier->find_job(gave)->preemption.released_slots.empty());
 }
 
 }  // namespace tidepool::policies::cluster

@@ -265,23 +265,23 @@ TEST_CASE("what is learnt of a kind at once is what is learnt job by job") {
 
 TEST_CASE("paces that differ by a quarter are kin, paces that differ by more than half are not") {
   for (const double pace_s : {1e-6, 0.01, 0.3, 1.0, 7.0, 5'000.0}) {
-    const KinWork::Class own = KinWork::class_of(pace_s);
-    CHECK(std::abs(KinWork::class_of(pace_s * 1.249) - own) <= 1);
-    CHECK(std::abs(KinWork::class_of(pace_s / 1.249) - own) <= 1);
-    CHECK(KinWork::class_of(pace_s * 1.57) - own >= 2);
-    CHECK(own - KinWork::class_of(pace_s / 1.57) >= 2);
+    const SimilarJobWork::Class own = SimilarJobWork::class_of(pace_s);
+    CHECK(std::abs(SimilarJobWork::class_of(pace_s * 1.249) - own) <= 1);
+    CHECK(std::abs(SimilarJobWork::class_of(pace_s / 1.249) - own) <= 1);
+    CHECK(SimilarJobWork::class_of(pace_s * 1.57) - own >= 2);
+    CHECK(own - SimilarJobWork::class_of(pace_s / 1.57) >= 2);
   }
 }
 
 // Of a pace that is not asked about: nine that took the same, so that paces tell of work.
-KinWork with_mates() {
-  KinWork work;
+SimilarJobWork with_mates() {
+  SimilarJobWork work;
   for (int i = 0; i < 9; ++i) work.ended(100, 77);
   return work;
 }
 
 TEST_CASE("without kinds, a job is expected to take as much as those that are about as fast, and only as those") {
-  KinWork work = with_mates();
+  SimilarJobWork work = with_mates();
   CHECK(!work.left(1, 0));
   work.ended(1, 100);
   work.ended(2, 300);
@@ -295,7 +295,7 @@ TEST_CASE("without kinds, a job is expected to take as much as those that are ab
 
 TEST_CASE(
     "a pace tells nothing before eight jobs took as much as the one before them, and only while half of them do") {
-  KinWork work;
+  SimilarJobWork work;
   for (int i = 0; i < 8; ++i) {
     work.ended(4, i % 2 == 0 ? 100 : 140);
     CHECK(!work.left(4, 0));
@@ -314,7 +314,7 @@ TEST_CASE(
 }
 
 TEST_CASE("before one of its kin has ended, a job is expected to go twice as far as any of them has come") {
-  KinWork work = with_mates();
+  SimilarJobWork work = with_mates();
   work.reached(1, 4, 1'024);
   work.reached(2, 5, 300);
   CHECK(work.left(4, 1'024) == 1'024.0);
@@ -330,16 +330,16 @@ TEST_CASE("before one of its kin has ended, a job is expected to go twice as far
 }
 
 TEST_CASE("jobs whose expectation changes are told, and no others") {
-  KinWork work = with_mates();
+  SimilarJobWork work = with_mates();
   (void)work.take_changes();
   work.reached(1, 4, 1'024);
-  CHECK(work.take_changes().classes == std::set<KinWork::Class>{3, 4, 5});
+  CHECK(work.take_changes().classes == std::set<SimilarJobWork::Class>{3, 4, 5});
   work.reached(2, 4, 800);    // not as far as the first
   work.reached(1, 4, 1'100);  // not half a doubling farther
   CHECK(work.take_changes().classes.empty());
   for (int i = 0; i < 16; ++i) {
     work.ended(4, 2'000);
-    CHECK(work.take_changes().classes == std::set<KinWork::Class>{3, 4, 5});
+    CHECK(work.take_changes().classes == std::set<SimilarJobWork::Class>{3, 4, 5});
   }
   work.reached(2, 4, 5'000);  // kin have ended: they count
   work.ended(4, 1'000);       // the 17th waits for the 18th

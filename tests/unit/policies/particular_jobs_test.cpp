@@ -39,7 +39,7 @@ class Scene {
   }
   void decide() {
     const core::Decision decision = engine_.decide(now_);
-    REQUIRE(test::Story::text_of(decision) == test::Story::text_of(engine_.decide_anew(now_)));
+    REQUIRE(test::Story::text_of(decision) == test::Story::text_of(engine_.decide_from_scratch(now_)));
     const Status valid = engine_.validate(decision);
     INFO((valid.ok() ? "" : valid.error().message));
     REQUIRE(valid.ok());

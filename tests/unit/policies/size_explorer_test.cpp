@@ -23,7 +23,7 @@ std::vector<int> sizes(const JobWorld& world) {
 // What is told of a target of this size whose reason rests on that; PriceHold = what was told before.
 core::Reason told(const JobWorld& world, int size, RestsOn rests_on) {
   core::Target target{.size = size, .place = 0, .reason = core::reason::PriceHold{}, .mark = {}};
-  tell_by_measurements(world.state, world.job, rests_on, target);
+  add_measurements_to_answer(world.state, world.job, rests_on, target);
   return target.reason;
 }
 

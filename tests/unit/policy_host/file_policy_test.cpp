@@ -39,7 +39,7 @@ class World {
     for (int round = 0; round < 8; ++round) {
       const core::Decision decision = engine.decide(now);
       REQUIRE(engine.validate(decision).ok());
-      CHECK(test::Story::text_of(decision) == test::Story::text_of(engine.decide_anew(now)));
+      CHECK(test::Story::text_of(decision) == test::Story::text_of(engine.decide_from_scratch(now)));
       const bool done = decision.empty();
       engine.accept(decision);
       if (done) return;
@@ -49,11 +49,11 @@ class World {
   core::PolicyRound round(const std::map<JobId, int>& sizes) const {
     core::PolicyRound round{.number = state().deployment.next_round, .asked_at = now};
     for (const auto& [id, size] : sizes) {
-      core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*state().find_job(id))};
+      core::PolicyJobAnswer wish{.job = id, .asked = core::digest_of_request(*state().find_job(id))};
       wish.size = size;
       wish.word = "Said";
       wish.numbers = {{"most", double(size)}};
-      round.wishes.push_back(wish);
+      round.job_answers.push_back(wish);
     }
     return round;
   }
@@ -253,7 +253,7 @@ TEST_CASE("a file that only orders leaves sizes to the default policy, and one t
   const JobId one = world.submit(2);
   const JobId two = world.submit(2);
   core::PolicyRound answer = world.round({{one, 0}, {two, 0}});
-  for (core::PolicyWish& wish : answer.wishes) {
+  for (core::PolicyJobAnswer& wish : answer.job_answers) {
     wish.size.reset();
     wish.word.clear();
     wish.rank = wish.job == one ? 1 : 0;
@@ -264,7 +264,7 @@ TEST_CASE("a file that only orders leaves sizes to the default policy, and one t
   CHECK(core::word_of(world.state().find_job(two)->planned->target.reason).empty());
   const JobId three = world.submit(2);
   answer = world.round({{one, 0}, {two, 0}, {three, 0}});
-  for (core::PolicyWish& wish : answer.wishes) {
+  for (core::PolicyJobAnswer& wish : answer.job_answers) {
     wish.size.reset();
     wish.admitted = wish.job != three;
   }

@@ -31,7 +31,7 @@ struct FilePools : test::PoolStory {
   [[nodiscard]] core::PolicyRound round(const Nodes& nodes) const {
     core::PolicyRound round{.number = state().deployment.next_round, .asked_at = now()};
     for (const auto& [id, job] : state().jobs) {
-      round.wishes.push_back({.job = id, .asked = core::digest_of_wishes(*job), .rank = {}, .size = 4});
+      round.job_answers.push_back({.job = id, .asked = core::digest_of_request(*job), .rank = {}, .size = 4});
     }
     for (const auto& [pool, wanted] : nodes) round.pools.push_back({.pool = pool, .nodes = wanted});
     return round;
@@ -103,7 +103,7 @@ TEST_CASE("of each pool of which a candidate says something, its nodes are compa
   const core::Engine::Parts parts = parts_with_files();
   FileRounds rounds(parts);
   const auto compared = [&](const Nodes& nodes) {
-    const RoundAsked asked{
+    const RoundRequest asked{
         .state = pool.state(), .now = pool.now(), .file = *pool.state().deployment.active, .number = 1};
     return rounds.compare(pool.round(nodes), asked).pools;
   };
@@ -170,7 +170,7 @@ TEST_CASE("of a pool of which a policy file says nothing, and in a round that fa
   fails.pass(test::short_timeouts().plan_every);
   REQUIRE(fails.is_asked());
   core::PolicyRound failed = fails.round({});
-  failed.wishes.clear();
+  failed.job_answers.clear();
   failed.fault = "policy.invalid_nodes";
   fails.learn(core::PolicyAnswered{failed});
   CHECK(fails.plan().front().starts_with("gpu-1: one more node for job-1"));
@@ -189,8 +189,8 @@ TEST_CASE("what a policy file wanted of pools ends with it") {
 
 TEST_CASE("nodes that are out of order, twice for one pool or below 0 are no answer") {
   FilePools pool;
-  for (const std::vector<core::PoolWish>& wrong :
-       {std::vector<core::PoolWish>{{.pool = "spot", .nodes = 1}, {.pool = "gpu", .nodes = 1}},
+  for (const std::vector<core::PoolTarget>& wrong :
+       {std::vector<core::PoolTarget>{{.pool = "spot", .nodes = 1}, {.pool = "gpu", .nodes = 1}},
         {{.pool = "gpu", .nodes = 1}, {.pool = "gpu", .nodes = 2}},
         {{.pool = "gpu", .nodes = -1}}}) {
     core::PolicyRound round = pool.round({});

@@ -45,7 +45,7 @@ struct Pool {
   [[nodiscard]] core::PolicyRound round(const Claims& claims) const {
     core::PolicyRound round{.number = story.state().deployment.next_round, .asked_at = story.now()};
     for (const auto& [id, job] : story.state().jobs) {
-      round.wishes.push_back({.job = id, .asked = core::digest_of_wishes(*job), .rank = {}, .size = 8});
+      round.job_answers.push_back({.job = id, .asked = core::digest_of_request(*job), .rank = {}, .size = 8});
     }
     for (const auto& [tenant, slots] : claims) round.claims.push_back({tenant, slots});
     return round;
@@ -118,7 +118,7 @@ TEST_CASE("a round that fails is decided by the built-in rule, for tenants as fo
   pool.answer({{"speech", 4}});
   CHECK(pool.entitled() == "speech 6, vision 2");
   core::PolicyRound failed = pool.round({});
-  failed.wishes.clear();
+  failed.job_answers.clear();
   failed.fault = "policy.deadline";
   pool.answer_with(failed);
   CHECK(pool.entitled() == "speech 3, vision 5");

@@ -56,7 +56,7 @@ struct Scene {
     agent.feed(agent::LinkOpened{}, machine, now);
     say(api::AgentWelcome{.node = NodeId(1), .heartbeat_ms = 3'600'000, .cluster = "simulated"});
   }
-  void say(api::DaemonToAgent message) { agent.feed(agent::DaemonSaid{std::move(message)}, machine, now); }
+  void say(api::DaemonToAgent message) { agent.feed(agent::DaemonMessageReceived{std::move(message)}, machine, now); }
   void crash_and_return() {
     agent.crash();
     machine = {};

@@ -55,8 +55,8 @@ class Loop : public AgentLoop {
 
   [[nodiscard]] Status prepare();
   [[nodiscard]] bool has_workers() const override { return !runner_.workers().empty(); }
-  void tell_figures(const std::vector<DeviceFigures>& figures) override;
-  void tell_notice(std::optional<Instant> at) override {
+  void report_figures(const std::vector<DeviceFigures>& figures) override;
+  void report_notice(std::optional<Instant> at) override {
     asio::post(io_, [this, at] { feed(ReclaimLooked{at}); });
   }
   void run() override;
@@ -160,18 +160,20 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                         },
                     .on_message = [this](WorkerId worker,
                                          api::FromWorker message) { on_worker_message(worker, std::move(message)); },
-                    .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
+                    .on_pulse = [this](WorkerId worker,
+                                       api::PulseMessage pulse) { feed(WorkerPulseReceived{worker, pulse}); },
                     .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
                     .on_trouble = troubles_.as_handler()}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
       notices_(io_,
-               {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
+               {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerMessageReceived{id, said}); },
                 .on_bad_answer = [this](WorkerId id, const std::string& what) { on_bad_line(id, "answers", what); },
                 .on_trouble = [this](WorkerId id,
                                      const std::string& what) { troubles_.warn("the notice of " + id.text(), what); }}),
-      lengths_(io_, {.on_length = [this](WorkerId id, api::ReadyMessage told) { feed(WorkerSaid{id, told}); },
-                     .on_trouble = [this](WorkerId id, const std::string& what) { on_bad_line(id, "length", what); }}),
+      lengths_(io_,
+               {.on_length = [this](WorkerId id, api::ReadyMessage told) { feed(WorkerMessageReceived{id, told}); },
+                .on_trouble = [this](WorkerId id, const std::string& what) { on_bad_line(id, "length", what); }}),
       states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { daemon_.send(message); },
@@ -282,16 +284,16 @@ void Loop::on_process_end(const ProcessEnd& end) {
 }
 
 void Loop::carry_out(const SendHello& action) {
-  daemon_.say_hello({.slots = slots_.count,
-                     .slot_type = slots_.type,
-                     .price_per_slot_hour = options_.price_per_slot_hour,
-                     .running = action.running,
-                     .isolation = rooms_.kept(),
-                     .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
-                     .gives_notice = true,
-                     .memory_per_slot = rooms_.confinement().memory_per_slot(),
-                     .starts = action.starts,
-                     .instance = ledger_.instance()});
+  daemon_.send_hello_once({.slots = slots_.count,
+                           .slot_type = slots_.type,
+                           .price_per_slot_hour = options_.price_per_slot_hour,
+                           .running = action.running,
+                           .isolation = rooms_.kept(),
+                           .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
+                           .gives_notice = true,
+                           .memory_per_slot = rooms_.confinement().memory_per_slot(),
+                           .starts = action.starts,
+                           .instance = ledger_.instance()});
 }
 
 void Loop::carry_out(const SendToWorker& action) {
@@ -326,7 +328,7 @@ void Loop::carry_out(const OfferProgramAddress& action) {
   const WorkerId worker = action.order.worker;
   const auto blob = starts_.offer(action);
   if (!blob) return spdlog::error("{}: {}", worker.text(), blob.error().message);
-  feed(WorkerSaid{worker, api::AddressMessage{action.what.generation, action.what.rank, *blob}});
+  feed(WorkerMessageReceived{worker, api::AddressMessage{action.what.generation, action.what.rank, *blob}});
 }
 
 // Moves a state to disk that the job's last worker here has parked.
@@ -351,7 +353,7 @@ void Loop::carry_out(const TellKeptJobs&) {
   if (!report.jobs.empty()) daemon_.send(std::move(report));
 }
 
-void Loop::tell_figures(const std::vector<DeviceFigures>& figures) {
+void Loop::report_figures(const std::vector<DeviceFigures>& figures) {
   api::ProbedReport report;
   for (const DeviceFigures& each : figures) {
     report.devices.push_back({each.device, each.matmul_gflops, each.copy_gbps});
@@ -363,7 +365,7 @@ void Loop::tell_figures(const std::vector<DeviceFigures>& figures) {
 void Loop::carry_out(const ProbeDevices&) {
   if (options_.probe == AgentOptions::Probe::kNever) return;
   prober_ = std::jthread([this](const std::stop_token& stop) {
-    asio::post(io_, [this, figures = measure_(stop)] { tell_figures(figures); });
+    asio::post(io_, [this, figures = measure_(stop)] { report_figures(figures); });
   });
 }
 
@@ -408,14 +410,14 @@ void Loop::on_bad_line(WorkerId worker, const std::string& of, const std::string
 void Loop::on_worker_message(WorkerId worker, api::FromWorker message) {
   const auto* said = std::get_if<api::AddressMessage>(&message);
   const auto why = said == nullptr ? std::nullopt : why_not_of_node(said->blob, daemon_.address().host());
-  if (!why) return feed(WorkerSaid{worker, std::move(message)});
+  if (!why) return feed(WorkerMessageReceived{worker, std::move(message)});
   spdlog::error("{} is ended: it says where the other workers are to meet it, but {}", worker.text(), *why);
   runner_.signal(worker, SIGKILL);
 }
 
 void Loop::on_daemon_message(api::DaemonToAgent message) {
-  if (std::holds_alternative<api::AgentWelcome>(message)) lengths_.tell_again();
-  feed(DaemonSaid{std::move(message)});
+  if (std::holds_alternative<api::AgentWelcome>(message)) lengths_.report_again();
+  feed(DaemonMessageReceived{std::move(message)});
 }
 
 void Loop::on_link_closed(const std::string& why) {
@@ -428,7 +430,7 @@ void Loop::on_link_closed(const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, Node node, Senses senses) {
+Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, Node node, DeviceReaders senses) {
   auto ledger = WorkerLedger::open(options.state_dir);
   if (!ledger) return ledger.error();
   auto logs = WorkerLogs::open(options.state_dir / "logs");

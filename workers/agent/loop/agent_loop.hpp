@@ -23,7 +23,7 @@ class AgentLoop {
   // Measures this node's devices in tenths of a second; called in a thread of its own. Returns no figures once it is
   // asked to stop.
   using Measure = std::function<std::vector<DeviceFigures>(const std::stop_token& stop)>;
-  struct Senses {
+  struct DeviceReaders {
     Measure measure;
     std::function<std::optional<int>(const std::string& uuid)> gpu_processes;  // as GpuProbe::processes_on
   };
@@ -34,7 +34,8 @@ class AgentLoop {
 
   // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts their workers
   // and opens the socket for them. What `senses` refer to must outlive the loop.
-  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, Node node, Senses senses);
+  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, Node node,
+                                                               DeviceReaders senses);
 
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
@@ -44,11 +45,11 @@ class AgentLoop {
   [[nodiscard]] virtual bool has_workers() const = 0;
 
   // The figures of the devices that were measured before the node joins.
-  virtual void tell_figures(const std::vector<DeviceFigures>& figures) = 0;
+  virtual void report_figures(const std::vector<DeviceFigures>& figures) = 0;
 
   // The state of the node's source of notices: when the machine is reclaimed (on the steady clock), or none. Any
   // thread.
-  virtual void tell_notice(std::optional<Instant> at) = 0;
+  virtual void report_notice(std::optional<Instant> at) = 0;
 
   // Returns when the agent was asked to end, or has been idle for the configured time.
   virtual void run() = 0;

@@ -22,7 +22,7 @@ DaemonContact::DaemonContact(boost::asio::io_context& io, const AgentOptions& op
                {.send = [this](const api::CertificateRequest& request) { link_.send(request); },
                 .use = [this](tls::Context context) { link_.secure(std::move(context)); }}) {}
 
-void DaemonContact::say_hello(api::AgentHello hello) {
+void DaemonContact::send_hello_once(api::AgentHello hello) {
   auto token = read_token(token_file_);
   if (!token) return link_.close(token.error().message);
   hello.token = std::move(*token);

@@ -33,7 +33,7 @@ class DaemonContact {
   void close(const std::string& why) { link_.close(why); }
   void send(const api::AgentToDaemon& message) { link_.send(message); }
   // Adds the node's identity. Closes the link if the token cannot be read.
-  void say_hello(api::AgentHello hello);
+  void send_hello_once(api::AgentHello hello);
   // Ends the contact permanently: sends what is queued, then closes. False: there is no link.
   [[nodiscard]] bool finish();
 

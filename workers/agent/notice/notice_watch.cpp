@@ -38,7 +38,7 @@ void NoticeWatch::run(const std::stop_token& stop) {
 }
 
 void NoticeWatch::take(const NoticeLook& look) {
-  if (look.seen == NoticeLook::Seen::kUnknown) return say_trouble("cannot see whether there is a notice: " + look.text);
+  if (look.seen == NoticeLook::Seen::kUnknown) return log_trouble("cannot see whether there is a notice: " + look.text);
   const bool stands = look.seen == NoticeLook::Seen::kNotice;
   if (!stands) {
     if (std::exchange(stands_, false)) spdlog::info("the notice has gone: this machine is not reclaimed");
@@ -48,7 +48,7 @@ void NoticeWatch::take(const NoticeLook& look) {
   const Instant now = wall_now();
   const NoticeEnd end = read_notice(look.text, look.since.value_or(now), options_.lead);
   if (!end.understood) {
-    say_trouble("the notice names no time that is understood; " + to_text(options_.lead) + " are left");
+    log_trouble("the notice names no time that is understood; " + to_text(options_.lead) + " are left");
   } else {
     last_trouble_.clear();
   }
@@ -59,7 +59,7 @@ void NoticeWatch::take(const NoticeLook& look) {
 }
 
 // Logged once, not at every look.
-void NoticeWatch::say_trouble(const std::string& why) {
+void NoticeWatch::log_trouble(const std::string& why) {
   if (std::exchange(last_trouble_, why) != why) spdlog::warn("{}", why);
 }
 

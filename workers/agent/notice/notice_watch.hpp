@@ -23,7 +23,7 @@ class NoticeWatch {
  private:
   void run(const std::stop_token& stop);
   void take(const NoticeLook& look);
-  void say_trouble(const std::string& why);
+  void log_trouble(const std::string& why);
 
   NoticeOptions options_;
   Tell tell_;

@@ -56,7 +56,7 @@ void LengthFiles::forget(WorkerId worker) {
   lines_.forget(worker);
 }
 
-void LengthFiles::tell_again() {
+void LengthFiles::report_again() {
   told_.clear();
   lines_.take_again();
 }

@@ -31,7 +31,7 @@ class LengthFiles {
   void adopt(WorkerId worker, const std::filesystem::path& file);
   void forget(WorkerId worker);
   // Reports all lengths again, because the daemon may not know them.
-  void tell_again();
+  void report_again();
 
   // Name of the worker's file, in a folder that it may share with other workers of its job.
   [[nodiscard]] static std::string name_of(WorkerId worker) { return "tidepool-length-" + worker.text() + ".jsonl"; }

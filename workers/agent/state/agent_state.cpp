@@ -35,7 +35,7 @@ void RecordedWorkers::confirm(WorkerId worker, std::size_t kept) {
 
 AgentState::AgentState(AgentTimes times, RecordedWorkers history, std::uint64_t seed, Instant now)
     : times_(std::move(times)), history_(std::move(history)), now_(now), link_(times_, seed, now) {
-  for (const WorkerId worker : history_.open()) living_.emplace(worker, Living{});
+  for (const WorkerId worker : history_.open()) live_workers_.emplace(worker, LiveWorker{});
   look_at_idleness();
 }
 
@@ -44,9 +44,9 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
   now_ = now;
   std::visit([this](auto& body) { on(body); }, fact);
   look_at_idleness();
-  if (probe_.begins(!quitting_ && living_.empty())) act(ProbeDevices{});
+  if (probe_.begins(!quitting_ && live_workers_.empty())) act(ProbeDevices{});
   look_at_checkpoints();
-  if (quitting_ && living_.empty()) act(Quit{"all workers have been stopped, as asked"});
+  if (quitting_ && live_workers_.empty()) act(Quit{"all workers have been stopped, as asked"});
   return std::exchange(actions_, {});
 }
 
@@ -56,7 +56,7 @@ std::optional<Instant> AgentState::deadline() const {
   earliest.consider(idle_at_);
   earliest.consider(state_waits_.deadline());
   for (const auto& [job, at] : forget_at_) earliest.consider(at);
-  for (const auto& [worker, living] : living_) {
+  for (const auto& [worker, living] : live_workers_) {
     earliest.consider(living.kill_at);
     if (living.newest_checkpoint) earliest.consider(checkpoint_due(living));
     if (welcomed() && living.heart && !living.heart->told) earliest.consider(stuck_at(*living.heart));
@@ -69,7 +69,7 @@ void AgentState::on(const LinkOpened&) {
   // A worker whose exit is not acknowledged counts as running: its last messages, perhaps that the training is done,
   // must come from a worker that the daemon knows.
   std::set<WorkerId> running = history_.unacknowledged;
-  for (const auto& [worker, ignored] : living_) {
+  for (const auto& [worker, ignored] : live_workers_) {
     if (!lost_.contains(worker)) running.insert(worker);
   }
   told_ended_ = !history_.unacknowledged.empty();
@@ -87,7 +87,7 @@ void AgentState::on(const LinkClosed&) {
   for (auto& [worker, lost] : lost_) lost = {};  // later orders are sent again
 }
 
-void AgentState::on(DaemonSaid& fact) {
+void AgentState::on(DaemonMessageReceived& fact) {
   // A refusal may come at any time: the node may be revoked.
   const bool refused = std::holds_alternative<api::AgentRefuse>(fact.message);
   const bool greeting = std::holds_alternative<api::AgentWelcome>(fact.message);
@@ -98,7 +98,7 @@ void AgentState::on(DaemonSaid& fact) {
   std::visit([this](auto& order) { handle(order); }, fact.message);
 }
 
-void AgentState::tell_held(const Living& living) {
+void AgentState::report_held(const LiveWorker& living) {
   const WorkerEnded& ended = living.held->ended;
   send(api::SlotsHeldReport{.worker = ended.worker,
                             .for_ms = (living.held->lasted + (now_ - living.held_at)).count_ms(),
@@ -109,14 +109,14 @@ void AgentState::tell_held(const Living& living) {
 }
 
 void AgentState::on(const RestartableAdopted& fact) {
-  const auto found = living_.find(fact.restartable.order().worker);
-  if (found != living_.end()) found->second.restartable = fact.restartable;
+  const auto found = live_workers_.find(fact.restartable.order().worker);
+  if (found != live_workers_.end()) found->second.restartable = fact.restartable;
 }
 
 // An overdue end still waits for a link: a daemon that has granted more time meanwhile repeats that.
 void AgentState::on(const EndingAdopted& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found != living_.end()) found->second.kill_at = std::max(fact.kill_at, now_ + times_.backoff_max);
+  const auto found = live_workers_.find(fact.worker);
+  if (found != live_workers_.end()) found->second.kill_at = std::max(fact.kill_at, now_ + times_.backoff_max);
 }
 
 void AgentState::on(DevicesProbed& fact) {
@@ -128,10 +128,10 @@ void AgentState::on(const ReclaimLooked& fact) {
   const bool is_other = !reclaim_ || fact.at.has_value() != reclaim_->at.has_value();
   if (!is_other && (!fact.at || *fact.at + kSameEnd > *reclaim_->at)) return;
   reclaim_ = fact;
-  tell_reclaim();
+  report_reclaim();
 }
 
-void AgentState::tell_reclaim() {
+void AgentState::report_reclaim() {
   api::ReclaimReport report;
   if (reclaim_->at) report.in_ms = std::clamp(*reclaim_->at - now_, Duration(), api::kReclaimNoticeMax).count_ms();
   send(report);
@@ -151,7 +151,7 @@ void AgentState::on(const StateFetchBroke& fact) {
 
 void AgentState::on(const TimePassed&) {
   take_steps(state_waits_.time_passed(now_));
-  for (auto& [worker, living] : living_) {
+  for (auto& [worker, living] : live_workers_) {
     if (living.heart) look_at_heart(worker, *living.heart);
     if (!living.kill_at || *living.kill_at > now_) continue;
     kill(worker, "its agent killed it: it had not ended within the grace after it was told to stop");
@@ -187,13 +187,13 @@ void AgentState::on(const QuitAsked& fact) {
     return;
   }
   const Duration grace = quitting_ ? Duration() : times_.stop_grace;
-  if (!std::exchange(quitting_, true) && !living_.empty()) send(api::StoppingReport{});
+  if (!std::exchange(quitting_, true) && !live_workers_.empty()) send(api::StoppingReport{});
   for (const WorkerId worker : state_waits_.held()) {
     take_steps(state_waits_.let_go(worker));
     refuse_start(worker, "this node is being stopped; nothing was started");
   }
   std::vector<WorkerId> workers;
-  for (const auto& [worker, ignored] : living_) workers.push_back(worker);
+  for (const auto& [worker, ignored] : live_workers_) workers.push_back(worker);
   for (const WorkerId worker : workers) stop(worker, grace);
 }
 
@@ -202,19 +202,19 @@ void AgentState::handle(api::AgentWelcome& order) {
   for (const WorkerId worker : order.lost.value_or(std::vector<WorkerId>())) lose(worker);
   link_.welcome(now_, Duration::millis(order.heartbeat_ms));
   if (probe_.newest()) act(SendToDaemon{*probe_.newest()});
-  for (const auto& [worker, living] : living_) {
-    if (living.held && !lost_.contains(worker)) tell_held(living);
+  for (const auto& [worker, living] : live_workers_) {
+    if (living.held && !lost_.contains(worker)) report_held(living);
   }
-  if (reclaim_) tell_reclaim();
+  if (reclaim_) report_reclaim();
   if (quitting_) send(api::StoppingReport{});
   act(TellKeptJobs{});
   for (auto& report : state_waits_.told()) act(SendToDaemon{std::move(report)});
   state_waits_.link_up(now_);
-  say_again();
+  resend();
 }
 
 // For a daemon that may have restarted and lost what its predecessor had not made durable.
-void AgentState::say_again() {
+void AgentState::resend() {
   // A worker's messages come before its exit.
   const bool resync = workers_were_heard_;
   for (const auto& audit : audits_) act(SendToDaemon{audit});
@@ -223,7 +223,7 @@ void AgentState::say_again() {
     act(SendToDaemon{api::FromWorkerReport{.worker = worker, .message = finished}});
   }
   for (const WorkerId worker : history_.unacknowledged) report_again(worker);
-  for (auto& [worker, living] : living_) {
+  for (auto& [worker, living] : live_workers_) {
     if (lost_.contains(worker)) continue;
     if (living.restartable) take_steps(worker, living.restartable->resend());
     if (!living.heart) continue;
@@ -250,16 +250,16 @@ void AgentState::handle(api::ReportAck& order) {
 }
 
 void AgentState::handle(api::ToWorkerOrder& order) {
-  const auto found = living_.find(order.worker);
-  if (found == living_.end() || lost_.contains(order.worker)) return;
-  if (const auto* notice = std::get_if<api::NoticeMessage>(&order.message)) return hear_notice(order.worker, *notice);
+  const auto found = live_workers_.find(order.worker);
+  if (found == live_workers_.end() || lost_.contains(order.worker)) return;
+  if (const auto* notice = std::get_if<api::NoticeMessage>(&order.message)) return on_notice(order.worker, *notice);
   if (found->second.restartable) return take_steps(order.worker, found->second.restartable->on_message(order.message));
   act(SendToWorker{order.worker, std::move(order.message)});
 }
 
 // The process receives the time at which this agent ends it; only granted time moves it.
-void AgentState::hear_notice(WorkerId worker, api::NoticeMessage notice) {
-  Living& living = living_.at(worker);
+void AgentState::on_notice(WorkerId worker, api::NoticeMessage notice) {
+  LiveWorker& living = live_workers_.at(worker);
   const Instant by = now_ + Duration::millis(notice.in_ms);
   if (notice.extended_ms > 0) living.granted_until = by;
   const bool puts_off = living.kill_at && living.granted_until && *living.granted_until > *living.kill_at;
@@ -269,9 +269,9 @@ void AgentState::hear_notice(WorkerId worker, api::NoticeMessage notice) {
 }
 
 // A worker that was asked to end and needs no more time ends now.
-void AgentState::hear_answer(WorkerId worker, const api::AnswerMessage& answer) {
-  const auto found = living_.find(worker);
-  const bool ends = found != living_.end() && found->second.kill_at && answer.answer == api::NoticeAnswer::kDone;
+void AgentState::on_answer(WorkerId worker, const api::AnswerMessage& answer) {
+  const auto found = live_workers_.find(worker);
+  const bool ends = found != live_workers_.end() && found->second.kill_at && answer.answer == api::NoticeAnswer::kDone;
   if (ends) end_process(worker, Duration());
 }
 
@@ -324,7 +324,7 @@ void AgentState::send(api::AgentToDaemon message) {
 }
 
 void AgentState::look_at_idleness() {
-  const bool idle = times_.exit_when_idle && !welcomed() && living_.empty();
+  const bool idle = times_.exit_when_idle && !welcomed() && live_workers_.empty();
   if (!idle) {
     idle_at_.reset();
   } else if (!idle_at_) {

@@ -51,14 +51,14 @@ struct LinkOpened {};
 struct LinkClosed {
   std::string why;
 };
-struct DaemonSaid {
+struct DaemonMessageReceived {
   api::DaemonToAgent message;
 };
-struct WorkerSaid {
+struct WorkerMessageReceived {
   WorkerId worker;
   api::FromWorker message;
 };
-struct WorkerPulsed {
+struct WorkerPulseReceived {
   WorkerId worker;
   api::PulseMessage pulse;
 };
@@ -115,9 +115,9 @@ struct TimePassed {};
 struct QuitAsked {
   bool stop_workers = false;
 };
-using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          SlotsStillHeld, RestartableAdopted, EndingAdopted, DevicesProbed, ReclaimLooked,
-                          StateBytesCame, StateIsHere, StateFetchBroke, TimePassed, QuitAsked>;
+using Fact = std::variant<LinkOpened, LinkClosed, DaemonMessageReceived, WorkerMessageReceived, WorkerPulseReceived,
+                          WorkerHungUp, WorkerEnded, SlotsStillHeld, RestartableAdopted, EndingAdopted, DevicesProbed,
+                          ReclaimLooked, StateBytesCame, StateIsHere, StateFetchBroke, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -239,7 +239,7 @@ class AgentState {
   // When the next TimePassed is due; nothing if only other facts can change anything. It scans every worker after each
   // fact: at one pulse per second that is 0.02 % of a core with 64 workers, and 2 % with 1,024.
   [[nodiscard]] std::optional<Instant> deadline() const;
-  [[nodiscard]] bool lives(WorkerId worker) const { return living_.contains(worker); }
+  [[nodiscard]] bool lives(WorkerId worker) const { return live_workers_.contains(worker); }
   [[nodiscard]] bool welcomed() const { return link_.welcomed(); }
   [[nodiscard]] const std::string& cluster() const { return history_.cluster; }
 
@@ -250,7 +250,7 @@ class AgentState {
     Instant since;      // when it entered this phase at this step
     bool told = false;  // reported as stuck
   };
-  struct Living {
+  struct LiveWorker {
     std::optional<Instant> kill_at;
     std::string ended_by_agent;                    // the reason, once the agent has killed the process
     std::optional<Instant> granted_until;          // by a notice: the process is not killed before
@@ -272,9 +272,9 @@ class AgentState {
 
   void on(const LinkOpened& fact);
   void on(const LinkClosed& fact);
-  void on(DaemonSaid& fact);
-  void on(WorkerSaid& fact);
-  void on(const WorkerPulsed& fact);
+  void on(DaemonMessageReceived& fact);
+  void on(WorkerMessageReceived& fact);
+  void on(const WorkerPulseReceived& fact);
   void on(const WorkerHungUp& fact);
   void on(WorkerEnded& fact);
   void on(const SlotsStillHeld& fact);
@@ -305,12 +305,12 @@ class AgentState {
   void handle(api::NoState& order);
 
   [[nodiscard]] bool may_say(WorkerId worker, const api::FromWorker& message);
-  [[nodiscard]] static Instant checkpoint_due(const Living& living);
-  void tell_newest_checkpoint(WorkerId worker, Living& living);
+  [[nodiscard]] static Instant checkpoint_due(const LiveWorker& living);
+  void report_newest_checkpoint(WorkerId worker, LiveWorker& living);
   void look_at_checkpoints();
   void forward(api::FromWorkerReport report);
-  void hear_notice(WorkerId worker, api::NoticeMessage notice);
-  void hear_answer(WorkerId worker, const api::AnswerMessage& answer);
+  void on_notice(WorkerId worker, api::NoticeMessage notice);
+  void on_answer(WorkerId worker, const api::AnswerMessage& answer);
   [[nodiscard]] bool belongs_to(const std::string& cluster);
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
   void look_at_heart(WorkerId worker, Heartbeat& heart);
@@ -327,23 +327,23 @@ class AgentState {
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
   void end_process(WorkerId worker, Duration grace);
-  void end_by(WorkerId worker, Living& living, Instant kill_at);
+  void end_by(WorkerId worker, LiveWorker& living, Instant kill_at);
   void kill(WorkerId worker, const std::string& why);
   void end(const WorkerEnded& outcome, bool was_program = true);
   void report_again(WorkerId worker);
   void send(api::AgentToDaemon message);
-  void tell_reclaim();
-  void tell_held(const Living& living);
+  void report_reclaim();
+  void report_held(const LiveWorker& living);
   void look_at_idleness();
   void drop_states_due();
-  void say_again();
+  void resend();
   void act(Action action) { actions_.push_back(std::move(action)); }
 
   AgentTimes times_;
   RecordedWorkers history_;
   bool told_ended_ = false;  // the newest hello contained workers that have ended
   Instant now_;
-  std::map<WorkerId, Living> living_;
+  std::map<WorkerId, LiveWorker> live_workers_;
   Outbox outbox_;
   // Repeated after each reconnect until the worker's exit is acknowledged. Otherwise a daemon that died before it made
   // the message durable would train the whole job again.

@@ -29,12 +29,12 @@ bool AgentState::belongs_to(const std::string& cluster) {
     return false;
   }
   if (!history_.cluster.empty()) {
-    std::erase_if(living_, [](const auto& entry) {
+    std::erase_if(live_workers_, [](const auto& entry) {
       return entry.second.restartable && !entry.second.restartable->has_program();
     });
-    for (const auto& [worker, ignored] : living_) act(SignalWorker{worker, SIGKILL});
-    if (!living_.empty()) {
-      act(CloseLink{std::to_string(living_.size()) + " workers of cluster " + history_.cluster +
+    for (const auto& [worker, ignored] : live_workers_) act(SignalWorker{worker, SIGKILL});
+    if (!live_workers_.empty()) {
+      act(CloseLink{std::to_string(live_workers_.size()) + " workers of cluster " + history_.cluster +
                     " belong to no daemon here and are ended first; then this node joins cluster " + cluster});
       return false;
     }
@@ -70,11 +70,11 @@ void AgentState::lose(WorkerId worker) {
   std::erase_if(audits_, of_it);
   finished_.erase(worker);
   if (lost_.contains(worker)) return;
-  const auto found = living_.find(worker);
+  const auto found = live_workers_.find(worker);
   const bool has_process =
-      found != living_.end() && (!found->second.restartable || found->second.restartable->has_program());
+      found != live_workers_.end() && (!found->second.restartable || found->second.restartable->has_program());
   if (!has_process) {
-    living_.erase(worker);
+    live_workers_.erase(worker);
     return forget(worker);
   }
   found->second.kill_at.reset();
@@ -90,7 +90,7 @@ void AgentState::forget(WorkerId worker) {
 }
 
 void AgentState::lost_has_ended(WorkerId worker) {
-  living_.erase(worker);
+  live_workers_.erase(worker);
   Lost lost = std::move(lost_.extract(worker).mapped());
   forget(worker);
   if (!lost.next && !lost.stopped) return;

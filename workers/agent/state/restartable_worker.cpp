@@ -7,12 +7,12 @@
 namespace tidepool::agent {
 
 RestartableWorker::Steps RestartableWorker::resend() const {
-  if (newest_ == 0) return {Say{api::ReadyMessage{}}};
+  if (newest_ == 0) return {SendMessage{api::ReadyMessage{}}};
   Steps steps;
   if (offered_) steps.emplace_back(OfferAddress{newest_, rank_});
   if (outdated_ || program_ == Program::kNone) return steps;
-  steps.emplace_back(Say{api::StartedMessage{newest_}});
-  if (program_ == Program::kEnded) steps.emplace_back(Say{ended_});
+  steps.emplace_back(SendMessage{api::StartedMessage{newest_}});
+  if (program_ == Program::kEnded) steps.emplace_back(SendMessage{ended_});
   return steps;
 }
 
@@ -39,7 +39,7 @@ RestartableWorker::Steps RestartableWorker::on_addresses(const api::AddressesMes
   if (!starts || message.blobs.size() <= static_cast<std::size_t>(rank_)) return {};
   program_ = Program::kRuns;
   launched_ = newest_;
-  return {StartProgram{newest_, rank_, message.blobs}, Say{api::StartedMessage{newest_}}};
+  return {StartProgram{newest_, rank_, message.blobs}, SendMessage{api::StartedMessage{newest_}}};
 }
 
 RestartableWorker::Steps RestartableWorker::stop() {
@@ -55,12 +55,12 @@ RestartableWorker::Steps RestartableWorker::program_ended(int exit_code, int sig
     // Otherwise the end was requested, or the worker's exit reports it.
     const bool is_told = !leaves_ && signal == SIGKILL;
     Steps steps = go_on();
-    if (is_told) steps.insert(steps.begin(), Say{end});
+    if (is_told) steps.insert(steps.begin(), SendMessage{end});
     return steps;
   }
   program_ = Program::kEnded;
   ended_ = end;
-  return {Say{ended_}};
+  return {SendMessage{ended_}};
 }
 
 // Nothing of an older generation is running.

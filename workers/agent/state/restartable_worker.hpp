@@ -15,7 +15,7 @@ namespace tidepool::agent {
 class RestartableWorker {
  public:
   // --- what to do next ---------------------------------------------------------------------------
-  struct Say {
+  struct SendMessage {
     api::FromWorker message;
   };
   // Send the address of this rank's program, once and for the whole generation.
@@ -30,7 +30,7 @@ class RestartableWorker {
     std::vector<std::string> addresses;  // of all ranks
   };
   struct Leave {};  // nothing of it runs: the worker exits
-  using Step = std::variant<Say, OfferAddress, EndProgram, StartProgram, Leave>;
+  using Step = std::variant<SendMessage, OfferAddress, EndProgram, StartProgram, Leave>;
   using Steps = std::vector<Step>;
 
   explicit RestartableWorker(api::StartWorker order) : order_(std::move(order)) {}

@@ -17,7 +17,7 @@ void AgentState::handle(api::StartWorker& order) {
     lost->second = {.next = std::move(order)};
     return;
   }
-  if (const auto found = living_.find(worker); found != living_.end()) {
+  if (const auto found = live_workers_.find(worker); found != live_workers_.end()) {
     if (found->second.restartable) take_steps(worker, found->second.restartable->resend());
     return;
   }
@@ -45,7 +45,7 @@ void AgentState::start(api::StartWorker order) {
   if (order.started_at) history_.starts[worker] = *order.started_at;
   act(RecordStarted{worker, order.started_at.value_or(0)});
   probe_.worker_started();
-  Living& living = living_.emplace(worker, Living{}).first->second;
+  LiveWorker& living = live_workers_.emplace(worker, LiveWorker{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
   living.restartable.emplace(std::move(order));
   act(RecordRestartable{living.restartable->order(), {}});
@@ -57,7 +57,7 @@ void AgentState::handle(api::StopWorker& order) {
   take_steps(state_waits_.let_go(order.worker));
   if (const auto lost = lost_.find(order.worker); lost != lost_.end()) {
     lost->second.stopped = true;
-  } else if (living_.contains(order.worker)) {
+  } else if (live_workers_.contains(order.worker)) {
     stop(order.worker, Duration::millis(order.grace_ms));
   } else if (!history_.started.contains(order.worker)) {
     refuse_start(order.worker, "stopped before it was started on this node");
@@ -67,8 +67,8 @@ void AgentState::handle(api::StopWorker& order) {
 }
 
 void AgentState::on(WorkerEnded& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found == living_.end()) return;
+  const auto found = live_workers_.find(fact.worker);
+  if (found == live_workers_.end()) return;
   if (lost_.contains(fact.worker)) return lost_has_ended(fact.worker);
   const std::string by_agent = std::exchange(found->second.ended_by_agent, {});
   if (!by_agent.empty() && fact.signal == SIGKILL) {
@@ -85,35 +85,35 @@ void AgentState::on(WorkerEnded& fact) {
       return take_steps(fact.worker, steps);
     }
   }
-  tell_newest_checkpoint(fact.worker, found->second);
-  living_.erase(found);
+  report_newest_checkpoint(fact.worker, found->second);
+  live_workers_.erase(found);
   end(fact);
 }
 
 void AgentState::on(const SlotsStillHeld& fact) {
-  const auto found = living_.find(fact.ended.worker);
-  if (found == living_.end() || lost_.contains(fact.ended.worker)) return;
-  Living& living = found->second;
+  const auto found = live_workers_.find(fact.ended.worker);
+  if (found == live_workers_.end() || lost_.contains(fact.ended.worker)) return;
+  LiveWorker& living = found->second;
   living.held = fact;
   living.held_at = now_;
   living.kill_at.reset();
   living.heart.reset();
-  tell_held(living);
+  report_held(living);
 }
 
 // Leave is always the last step: the restartable worker no longer exists after it.
 void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& steps) {
-  const api::StartWorker order = living_.at(worker).restartable->order();
+  const api::StartWorker order = live_workers_.at(worker).restartable->order();
   for (const RestartableWorker::Step& step : steps) {
     std::visit(Overloaded{
-                   [&](const RestartableWorker::Say& what) { say(worker, what.message); },
+                   [&](const RestartableWorker::SendMessage& what) { say(worker, what.message); },
                    [&](const RestartableWorker::OfferAddress& what) { act(OfferProgramAddress{order, what}); },
                    [&](const RestartableWorker::EndProgram&) {
                      end_process(worker, Duration::millis(*order.restart_grace_ms));
                    },
                    [&](const RestartableWorker::StartProgram& what) { act(SpawnProgram{order, what}); },
                    [&](const RestartableWorker::Leave&) {
-                     living_.erase(worker);
+                     live_workers_.erase(worker);
                      end({.worker = worker, .exit_code = 0}, false);
                    },
                },
@@ -122,7 +122,7 @@ void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& ste
 }
 
 void AgentState::stop(WorkerId worker, Duration grace) {
-  if (auto& restartable = living_.at(worker).restartable) {
+  if (auto& restartable = live_workers_.at(worker).restartable) {
     const bool runs = restartable->has_program();
     const RestartableWorker::Steps steps = restartable->stop();
     if (!runs) return take_steps(worker, steps);
@@ -131,7 +131,7 @@ void AgentState::stop(WorkerId worker, Duration grace) {
 }
 
 void AgentState::end_process(WorkerId worker, Duration grace) {
-  Living& living = living_.at(worker);
+  LiveWorker& living = live_workers_.at(worker);
   if (grace <= Duration()) return kill(worker, "its agent killed it, as it was told to");
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
   // A second stop may shorten the grace time, never lengthen it; a second signal would interrupt a save.
@@ -141,13 +141,13 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
 }
 
 // Recorded after the signal: a process that was not asked to end must not be recorded as one that was.
-void AgentState::end_by(WorkerId worker, Living& living, Instant kill_at) {
+void AgentState::end_by(WorkerId worker, LiveWorker& living, Instant kill_at) {
   living.kill_at = kill_at;
   act(RecordEnding{worker, kill_at});
 }
 
 void AgentState::kill(WorkerId worker, const std::string& why) {
-  Living& living = living_.at(worker);
+  LiveWorker& living = live_workers_.at(worker);
   living.kill_at.reset();
   living.ended_by_agent = why;
   act(SignalWorker{worker, SIGKILL});

@@ -50,9 +50,9 @@ Bound bound_of(const api::FromWorker& message) {
 }  // namespace
 
 bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
-  const auto found = living_.find(worker);
-  if (found == living_.end()) return true;  // its last messages
-  Living& living = found->second;
+  const auto found = live_workers_.find(worker);
+  if (found == live_workers_.end()) return true;  // its last messages
+  LiveWorker& living = found->second;
   const Bound bound = bound_of(message);
   const bool may = bound == Bound::kFigures   ? living.figures.take(kFigureRate, now_)
                    : bound == Bound::kNews    ? living.news.take(kNewsRate, now_)
@@ -67,25 +67,25 @@ bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
 }
 
 // If checkpoints come too fast, the newest one is reported as soon as the limit allows.
-Instant AgentState::checkpoint_due(const Living& living) {
+Instant AgentState::checkpoint_due(const LiveWorker& living) {
   return living.news.due(kNewsRate);
 }
 
-void AgentState::tell_newest_checkpoint(WorkerId worker, Living& living) {
+void AgentState::report_newest_checkpoint(WorkerId worker, LiveWorker& living) {
   if (!living.newest_checkpoint) return;
   forward({.worker = worker, .message = *std::exchange(living.newest_checkpoint, std::nullopt)});
 }
 
 void AgentState::look_at_checkpoints() {
-  for (auto& [worker, living] : living_) {
-    if (living.newest_checkpoint && living.news.take(kNewsRate, now_)) tell_newest_checkpoint(worker, living);
+  for (auto& [worker, living] : live_workers_) {
+    if (living.newest_checkpoint && living.news.take(kNewsRate, now_)) report_newest_checkpoint(worker, living);
   }
 }
 
-void AgentState::on(WorkerSaid& fact) {
+void AgentState::on(WorkerMessageReceived& fact) {
   if (lost_.contains(fact.worker)) return;
   if (!may_say(fact.worker, fact.message)) return;
-  if (const auto* answer = std::get_if<api::AnswerMessage>(&fact.message)) hear_answer(fact.worker, *answer);
+  if (const auto* answer = std::get_if<api::AnswerMessage>(&fact.message)) on_answer(fact.worker, *answer);
   if (const auto* finished = std::get_if<api::FinishedMessage>(&fact.message)) {
     finished_[fact.worker] = *finished;
     if (!welcomed()) return;
@@ -107,9 +107,9 @@ void AgentState::pass_on(api::FromWorkerReport report) {
   act(SendToDaemon{std::move(report)});
 }
 
-void AgentState::on(const WorkerPulsed& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found == living_.end()) return;
+void AgentState::on(const WorkerPulseReceived& fact) {
+  const auto found = live_workers_.find(fact.worker);
+  if (found == live_workers_.end()) return;
   std::optional<Heartbeat>& heart = found->second.heart;
   // A program's work after a commit and its next step have the same number and phase, but limits of their own.
   const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase &&
@@ -122,8 +122,8 @@ void AgentState::on(const WorkerPulsed& fact) {
 }
 
 void AgentState::on(const WorkerHungUp& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found != living_.end()) found->second.heart.reset();
+  const auto found = live_workers_.find(fact.worker);
+  if (found != live_workers_.end()) found->second.heart.reset();
 }
 
 // Two ways to be stuck: no pulse at all, or pulses that report the same computation for too long.
@@ -149,7 +149,7 @@ void AgentState::forgive_own_pause(Instant now) {
   if (now - now_ < kOwnPause) return;
   const auto due = deadline();
   if (!due || now - *due < kOwnPause) return;
-  for (auto& [worker, living] : living_) {
+  for (auto& [worker, living] : live_workers_) {
     if (!living.heart) continue;
     living.heart->heard_at = now;
     living.heart->since = living.heart->since + (now - *due);
@@ -158,8 +158,8 @@ void AgentState::forgive_own_pause(Instant now) {
 
 // The state of a restartable worker is sent again when a daemon connects, but not how an earlier program ended.
 void AgentState::say(WorkerId worker, api::FromWorker message) {
-  const auto found = living_.find(worker);
-  const bool stands = found == living_.end() || !found->second.restartable || found->second.restartable->ended();
+  const auto found = live_workers_.find(worker);
+  const bool stands = found == live_workers_.end() || !found->second.restartable || found->second.restartable->ended();
   api::FromWorkerReport report{.worker = worker, .message = std::move(message)};
   if (std::holds_alternative<api::EndedMessage>(report.message) && !stands) return forward(std::move(report));
   send(std::move(report));

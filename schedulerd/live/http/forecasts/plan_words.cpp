@@ -58,15 +58,15 @@ std::string changes_in_words(const std::vector<Change>& changes) {
   return words.empty() ? "no other job would be affected" : words;
 }
 
-std::string end_in_words(const forecast::ToldJob& told, const WallClock& clock) {
+std::string end_in_words(const forecast::JobReport& told, const WallClock& clock) {
   if (!told.end) return "; its end is unknown";
   const std::string what = told.is_stopped() ? "be ended by the budget of tenant " + told.budget->tenant : "end";
   return " and " + what + " at about " + clock.text(told.end->at);
 }
 
 std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
-  const forecast::ToldForecast& of = planned.plan.told;
-  const forecast::ToldJob& told = of.jobs.at(planned.plan.job);
+  const forecast::ForecastReport& of = planned.plan.told;
+  const forecast::JobReport& told = of.jobs.at(planned.plan.job);
   std::string words;
   if (!told.start && !told.slots_at) {
     words =

@@ -52,7 +52,7 @@ int closeness_of(std::string_view range, std::string_view type) {
 }
 
 // The closest range says the weight, whatever the others say.
-Wish wish_for(std::string_view type, std::string_view accept) {
+Wish answer_for(std::string_view type, std::string_view accept) {
   Wish wish;
   for (int place = 0; !accept.empty(); --place) {
     std::string_view range = take_until(accept, ',');
@@ -66,8 +66,8 @@ Wish wish_for(std::string_view type, std::string_view accept) {
 }  // namespace
 
 bool wants_ndjson(std::string_view accept) {
-  const Wish lines = wish_for("application/x-ndjson", accept);
-  return lines.weight > 0 && lines > wish_for("text/event-stream", accept);
+  const Wish lines = answer_for("application/x-ndjson", accept);
+  return lines.weight > 0 && lines > answer_for("text/event-stream", accept);
 }
 
 }  // namespace tidepool::live::http

@@ -1,4 +1,4 @@
-#include "forecast/told.hpp"
+#include "forecast/forecast_report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,14 +36,14 @@ Instant fixed_or(const std::optional<Instant>& fixed, Instant now) {
 }
 
 // Not after it starts, and not before the forecast begins.
-Instant slots_as_told(const ToldJob& told, const JobForecast& made, Instant now, const Calibration& calibration) {
+Instant slots_as_told(const JobReport& told, const JobForecast& made, Instant now, const Calibration& calibration) {
   const Instant from = std::min(*made.slots_at, fixed_or(made.start_fixed, now));
   const Instant at = calibration.expect(Moment::kStart, made.start_basis, from, *made.slots_at).at;
   return told.start ? std::min(at, told.start->at) : at;
 }
 
 // It moves with the start, as sizes do; an end by it is told already.
-BudgetEffect budget_as_told(const ToldJob& told, const JobForecast& made) {
+BudgetEffect budget_as_told(const JobReport& told, const JobForecast& made) {
   BudgetEffect effect = *made.budget;
   if (told.end && made.is_stopped()) {
     effect.at = told.end->at;
@@ -53,8 +53,8 @@ BudgetEffect budget_as_told(const ToldJob& told, const JobForecast& made) {
   return effect;
 }
 
-ToldJob tell_job(Money spent, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
-  ToldJob told{.basis = made.basis, .start_basis = made.start_basis};
+JobReport tell_job(Money spent, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
+  JobReport told{.basis = made.basis, .start_basis = made.start_basis};
   if (made.start) {
     told.start = calibration.expect(Moment::kStart, made.start_basis, fixed_or(made.start_fixed, of.at), *made.start);
     told.starts_after = made.starts_after;
@@ -81,7 +81,7 @@ ToldJob tell_job(Money spent, const JobForecast& made, const Forecast& of, const
 
 }  // namespace
 
-std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> sizes) {
+std::vector<SizeFrom> reported_sizes(const JobReport& told, std::vector<SizeFrom> sizes) {
   const auto first = std::find_if(sizes.begin(), sizes.end(), [](const auto& from) { return from.size > 0; });
   if (first == sizes.end()) return sizes;
   const Duration late = told.start ? told.start->at - first->at : Duration();
@@ -94,21 +94,21 @@ std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> s
   return sizes;
 }
 
-ToldForecast tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration) {
-  ToldForecast told{.at = forecast.at,
-                    .until = forecast.until,
-                    .cut_short = forecast.cut_short,
-                    .policy = forecast.policy,
-                    .unasked_policy = forecast.unasked_policy,
-                    .jobs = {}};
+ForecastReport tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration) {
+  ForecastReport told{.at = forecast.at,
+                      .until = forecast.until,
+                      .cut_short = forecast.cut_short,
+                      .policy = forecast.policy,
+                      .unasked_policy = forecast.unasked_policy,
+                      .jobs = {}};
   for (const auto& [id, made] : forecast.jobs) {
     const core::Job* job = state.find_job(id);
     if (job == nullptr) continue;
     // Charged up to the forecast: what a job that reports nothing holds is charged with its next change only.
     const Money spent = core::account_at(state, *job, forecast.at).cost;
-    ToldJob each = tell_job(spent, made, forecast, calibration);
+    JobReport each = tell_job(spent, made, forecast, calibration);
     if (made.budget) each.budget = budget_as_told(each, made);
-    each.sizes = sizes_as_told(each, made.sizes);
+    each.sizes = reported_sizes(each, made.sizes);
     told.jobs.emplace(id, std::move(each));
   }
   return told;

@@ -21,7 +21,7 @@
 
 namespace tidepool::policies::cluster {
 
-class KinSizes {
+class SimilarJobSizes {
  public:
   using Sizes = std::map<int, core::SizeRecord>;
 

@@ -1,5 +1,5 @@
 // What jobs of one kind tell each other of the sizes at which they were measured.
-#include "policies/engine/kin_sizes.hpp"
+#include "policies/engine/similar_job_sizes.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -69,7 +69,7 @@ TEST_CASE("jobs are of one kind that run the same words, whatever their numbers,
 }
 
 TEST_CASE("a new job expects of each size what its kin were measured at in the mean, and nothing of other programs") {
-  KinSizes kin;
+  SimilarJobSizes kin;
   kin.tell(measured_job(1, 2, 100));
   kin.tell(measured_job(2, 2, 300));
   const auto sizes = kin.expected(job_of(3));
@@ -84,7 +84,7 @@ TEST_CASE("a new job expects of each size what its kin were measured at in the m
 }
 
 TEST_CASE("what kin did is scaled by how the job itself was last, and its own records win") {
-  KinSizes kin;
+  SimilarJobSizes kin;
   core::Job other = measured_job(1, 1, 100);
   other.measurements.sizes[4] = record_of(300);
   kin.tell(other);
@@ -102,7 +102,7 @@ TEST_CASE("what kin did is scaled by how the job itself was last, and its own re
 }
 
 TEST_CASE("a program that chooses its batch learns what a step and what a sample costs its kin") {
-  KinSizes kin;
+  SimilarJobSizes kin;
   core::Job other = job_of(1);
   other.spec.batch.on_resize = core::OnResize::kCallback;
   other.measurements.sizes[1] = record_of(100);  // 10 ms a sample

@@ -1,21 +1,21 @@
-#include "core/facts/budget_dues.hpp"
+#include "core/facts/budget_due_times.hpp"
 
 #include "base/first_after.hpp"
 #include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
 
-BudgetDues::Due BudgetDues::due_of(const BudgetAccount& account) {
+BudgetDueTimes::Due BudgetDueTimes::due_of(const BudgetAccount& account) {
   return {.window_ends_us = account.window_ends_us, .threshold = next_threshold_at(account)};
 }
 
-void BudgetDues::put(const std::string& tenant, const Due& due) {
+void BudgetDueTimes::put(const std::string& tenant, const Due& due) {
   known_.emplace(tenant, due);
   windows_.emplace(due.window_ends_us, tenant);
   if (due.threshold) thresholds_.emplace(*due.threshold, tenant);
 }
 
-void BudgetDues::follow(const BudgetAccounts& accounts, const std::string& tenant) {
+void BudgetDueTimes::follow(const BudgetAccounts& accounts, const std::string& tenant) {
   const auto account = accounts.find(tenant);
   const auto due = account == accounts.end() ? std::nullopt : std::optional(due_of(account->second));
   if (const auto before = known_.find(tenant); before != known_.end()) {
@@ -27,12 +27,12 @@ void BudgetDues::follow(const BudgetAccounts& accounts, const std::string& tenan
   if (due) put(tenant, *due);
 }
 
-void BudgetDues::follow_all(const BudgetAccounts& accounts) {
-  *this = BudgetDues();
+void BudgetDueTimes::follow_all(const BudgetAccounts& accounts) {
+  *this = BudgetDueTimes();
   for (const auto& [tenant, account] : accounts) put(tenant, due_of(account));
 }
 
-std::optional<Instant> BudgetDues::next(const ClusterState& state) const {
+std::optional<Instant> BudgetDueTimes::next(const ClusterState& state) const {
   FirstAfter first;
   if (!windows_.empty()) first.consider(at_utc(state, windows_.begin()->first));
   if (!thresholds_.empty()) first.consider(thresholds_.begin()->first);

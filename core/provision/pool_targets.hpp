@@ -10,12 +10,12 @@
 
 namespace tidepool::core {
 
-class PoolWishes {
+class PoolTargets {
  public:
-  explicit PoolWishes(const ClusterState& state) : state_(state) {}
+  explicit PoolTargets(const ClusterState& state) : state_(state) {}
 
   // The number from the active policy file; null: the built-in rule decides.
-  [[nodiscard]] const PoolWish* of(const NodePool& pool) const;
+  [[nodiscard]] const PoolTarget* of(const NodePool& pool) const;
   // Nothing has happened since the pool released a node; a pool whose attempts fail retries nevertheless.
   [[nodiscard]] bool is_settled(const NodePool& pool) const;
   // Whether the built-in rule may request nodes of the pool.

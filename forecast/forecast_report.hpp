@@ -11,7 +11,7 @@
 
 namespace tidepool::forecast {
 
-struct ToldJob {
+struct JobReport {
   Basis basis = Basis::kUnknown;             // of its end
   Basis start_basis = Basis::kDeclared;      // of its start
   std::optional<Expected> start;             // of a job that waits or starts
@@ -26,7 +26,7 @@ struct ToldJob {
   Money cost_low;
   Money cost;
   Money cost_high;
-  std::vector<SizeFrom> sizes;              // sizes_as_told()
+  std::vector<SizeFrom> sizes;              // reported_sizes()
   std::optional<BudgetEffect> budget = {};  // what a budget does to it, as told
   // Slots are free for it when the forecast is made.
   [[nodiscard]] bool starts_at_once(Instant made) const { return slots_at && *slots_at <= made; }
@@ -34,21 +34,21 @@ struct ToldJob {
   [[nodiscard]] bool is_stopped() const { return end && stops(budget, outcome); }
 };
 
-struct ToldForecast {
+struct ForecastReport {
   Instant at;     // when the forecast begins
   Instant until;  // nothing after that was looked at
   bool cut_short = false;
   std::string policy;          // by which it decides
   std::string unasked_policy;  // the policy file that decides in the daemon and was not asked; empty = none does
-  IdTable<JobId, ToldJob> jobs;
+  IdTable<JobId, JobReport> jobs;
 };
 
 // The sizes as they were run forward, `sizes`, go with the job's times as they are told: what begins with its start
 // moves with it, and what has ended ends when the job is told to end. An end that is not told has no row.
-[[nodiscard]] std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> sizes);
+[[nodiscard]] std::vector<SizeFrom> reported_sizes(const JobReport& told, std::vector<SizeFrom> sizes);
 
 // `state`: that it was made from.
-[[nodiscard]] ToldForecast tell(const core::ClusterState& state, const Forecast& forecast,
-                                const Calibration& calibration);
+[[nodiscard]] ForecastReport tell(const core::ClusterState& state, const Forecast& forecast,
+                                  const Calibration& calibration);
 
 }  // namespace tidepool::forecast

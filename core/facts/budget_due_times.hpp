@@ -16,10 +16,10 @@
 
 namespace tidepool::core {
 
-class BudgetDues {
+class BudgetDueTimes {
  public:
-  BudgetDues() = default;  // for a state without budgets
-  explicit BudgetDues(const BudgetAccounts& accounts) { follow_all(accounts); }
+  BudgetDueTimes() = default;  // for a state without budgets
+  explicit BudgetDueTimes(const BudgetAccounts& accounts) { follow_all(accounts); }
 
   // Call when the tenant's account was added, changed or removed.
   void follow(const BudgetAccounts& accounts, const std::string& tenant);

@@ -23,15 +23,15 @@ namespace tidepool::core {
 // For a job that releases slots and continues: adds the jobs that will get them, if the reason is one of a change for
 // others. A reason that states that the size itself was not worth it, or that its user or an operator wanted it, stays
 // unchanged.
-[[nodiscard]] Reason told_for(Reason reason, const reason::Claimants& claimants);
+[[nodiscard]] Reason with_claimants(Reason reason, const reason::Claimants& claimants);
 // The same for the rule by which slots go to a job of another tenant, if the reason names that job.
-[[nodiscard]] Reason told_by(Reason reason, const reason::ShareRule& rule);
+[[nodiscard]] Reason with_share_rule(Reason reason, const reason::ShareRule& rule);
 // The claimants that the reason names.
 [[nodiscard]] reason::Claimants claimants_in(const Reason& reason);
 
 // Sets the number of free slots in a waiting reason that counts them on all nodes that the job may use. `free` is
 // called only then.
-void tell_free_slots(Reason& reason, const std::function<int()>& free);
+void fill_in_free_slots(Reason& reason, const std::function<int()>& free);
 
 // The reason with its sizes in workers instead of slots; numbers that are not finite become 0.
 [[nodiscard]] Reason in_workers(Reason reason, int slots_per_worker);

@@ -1,4 +1,4 @@
-#include "core/decide/reconcile/ways_out.hpp"
+#include "core/decide/reconcile/eviction_choice.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -22,32 +22,32 @@ std::vector<WorkerId> sorted_members(const Job& job) {
 
 }  // namespace
 
-WaysOut::WaysOut(DecisionDraft& draft, const Job& waiting, PreemptionLimits& limits)
+EvictionChoice::EvictionChoice(DecisionDraft& draft, const Job& waiting, PreemptionLimits& limits)
     : draft_(draft), waiting_(waiting), limits_(limits), gang_(*cleared_size(waiting.spec)) {}
 
-WayOut WaysOut::of(const Worker& worker) {
-  if (worker.is_gone() || comes_free(draft_.state(), worker, draft_.leaving_workers())) return WayOut::kStays;
+EvictionKind EvictionChoice::of(const Worker& worker) {
+  if (worker.is_gone() || comes_free(draft_.state(), worker, draft_.leaving_workers())) return EvictionKind::kStays;
   const auto [way, is_first] = known_.try_emplace(worker.job);
   if (is_first) way->second = of(*draft_.state().find_job(worker.job));
   return way->second;
 }
 
-int WaysOut::together() const {
+int EvictionChoice::together() const {
   return is_in_wide_domain(waiting_.spec) ? claim().slots : gang_.slots_each;
 }
 
-WayOut WaysOut::of(const Job& job) const {
+EvictionKind EvictionChoice::of(const Job& job) const {
   const bool is_bound = has_gang_rule(job.spec) || job.spec.scaling.price_cap;
-  if (job.spec.gpus_per_worker >= together() || is_bound) return WayOut::kStays;
+  if (job.spec.gpus_per_worker >= together() || is_bound) return EvictionKind::kStays;
   if (!can_change(draft_, job) || draft_.alters(job.id) || job.membership.workers != sorted_members(job)) {
-    return WayOut::kStays;
+    return EvictionKind::kStays;
   }
-  if (can_hand_on(job) && !cools_down(draft_, job)) return WayOut::kMoves;
+  if (can_hand_on(job) && !cools_down(draft_, job)) return EvictionKind::kMoves;
   const bool outranks = job.spec.tenant == waiting_.spec.tenant && job.spec.priority > waiting_.spec.priority;
-  if (outranks || !draft_.follows_plan(job) || job.requests.pinned_size > 0) return WayOut::kStays;
-  if (preemption_barred(draft_, job) || ends_soon(job, draft_.now())) return WayOut::kStays;
-  if (limits_.lets_refuse(claim(), job)) return WayOut::kStays;  // it could go on where it is
-  return limits_.allow(claim(), job) ? WayOut::kStartsAgain : WayOut::kStays;
+  if (outranks || !draft_.follows_plan(job) || job.requests.pinned_size > 0) return EvictionKind::kStays;
+  if (preemption_barred(draft_, job) || ends_soon(job, draft_.now())) return EvictionKind::kStays;
+  if (limits_.allows_refusal(claim(), job)) return EvictionKind::kStays;  // it could go on where it is
+  return limits_.allow(claim(), job) ? EvictionKind::kStartsAgain : EvictionKind::kStays;
 }
 
 }  // namespace tidepool::core

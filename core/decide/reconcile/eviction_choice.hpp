@@ -12,29 +12,29 @@
 
 namespace tidepool::core {
 
-enum class WayOut { kStays, kMoves, kStartsAgain };
+enum class EvictionKind { kStays, kMoves, kStartsAgain };
 
-class WaysOut {
+class EvictionChoice {
  public:
   // Requires: nodes are cleared for the job (cleared_size()). All outlive it.
-  WaysOut(DecisionDraft& draft, const Job& waiting, PreemptionLimits& limits);
+  EvictionChoice(DecisionDraft& draft, const Job& waiting, PreemptionLimits& limits);
 
   [[nodiscard]] const Job& waiting() const { return waiting_; }
   [[nodiscard]] GangSize gang() const { return gang_; }
   [[nodiscard]] SlotsFor claim() const { return {waiting_, gang_.workers * gang_.slots_each}; }
 
-  [[nodiscard]] WayOut of(const Worker& worker);
+  [[nodiscard]] EvictionKind of(const Worker& worker);
 
  private:
   // Slots that the gang needs in one place: on a node, or in a domain.
   [[nodiscard]] int together() const;
-  [[nodiscard]] WayOut of(const Job& job) const;
+  [[nodiscard]] EvictionKind of(const Job& job) const;
 
   DecisionDraft& draft_;
   const Job& waiting_;
   PreemptionLimits& limits_;
   GangSize gang_;
-  IdTable<JobId, WayOut> known_;
+  IdTable<JobId, EvictionKind> known_;
 };
 
 }  // namespace tidepool::core

@@ -1,4 +1,4 @@
-#include "policies/engine/kin_sizes.hpp"
+#include "policies/engine/similar_job_sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ double in_parts(double value) {
 
 }  // namespace
 
-KinSizes::Mean KinSizes::mean_of(const Sum& sum) {
+SimilarJobSizes::Mean SimilarJobSizes::mean_of(const Sum& sum) {
   if (sum.jobs == 0) return {};
   const double jobs = double(sum.jobs);
   return {.step_seconds = in_parts(double(sum.step_ns) / jobs * 1e-9),
@@ -30,7 +30,7 @@ KinSizes::Mean KinSizes::mean_of(const Sum& sum) {
           .jobs = std::min(sum.jobs, kManyJobs)};
 }
 
-KinSizes::BySize KinSizes::sums_of(const Sizes& sizes) {
+SimilarJobSizes::BySize SimilarJobSizes::sums_of(const Sizes& sizes) {
   BySize sums;
   for (const auto& [size, record] : sizes) {
     if (!was_measured(record) || record.steps < kStepsJudged) continue;
@@ -43,7 +43,7 @@ KinSizes::BySize KinSizes::sums_of(const Sizes& sizes) {
   return sums;
 }
 
-void KinSizes::tell(const core::Job& job) {
+void SimilarJobSizes::tell(const core::Job& job) {
   Contribution now{.kind = core::kind_of(job.spec), .by_type = {}};
   if (now.kind != 0) {
     now.by_type.emplace(job.measurements.slot_type, sums_of(job.measurements.sizes));
@@ -53,7 +53,7 @@ void KinSizes::tell(const core::Job& job) {
   tell(job.id, std::move(now));
 }
 
-void KinSizes::tell(const core::EndedJob& job) {
+void SimilarJobSizes::tell(const core::EndedJob& job) {
   Contribution now{.kind = job.kind, .by_type = {}};
   if (now.kind != 0) {
     now.by_type.emplace(job.slot_type, sums_of(job.sizes));
@@ -62,7 +62,7 @@ void KinSizes::tell(const core::EndedJob& job) {
   tell(job.id, std::move(now));
 }
 
-void KinSizes::tell(JobId job, Contribution now) {
+void SimilarJobSizes::tell(JobId job, Contribution now) {
   std::erase_if(now.by_type, [](const auto& entry) { return entry.second.empty(); });
   const auto before = contributions_.find(job);
   if (before == contributions_.end() ? now.by_type.empty() : before->second == now) return;
@@ -77,12 +77,12 @@ void KinSizes::tell(JobId job, Contribution now) {
   }
 }
 
-void KinSizes::withdraw(JobId job) {
+void SimilarJobSizes::withdraw(JobId job) {
   tell(job, Contribution());
 }
 
 // Adds to `means` what was told so far of the sums that it changes.
-void KinSizes::add(const Contribution& contribution, int sign, Means& means) {
+void SimilarJobSizes::add(const Contribution& contribution, int sign, Means& means) {
   for (const auto& [type, sizes] : contribution.by_type) {
     BySize& sums = kin_[contribution.kind].by_type[type];
     for (const auto& [size, one] : sizes) {
@@ -95,7 +95,7 @@ void KinSizes::add(const Contribution& contribution, int sign, Means& means) {
   }
 }
 
-void KinSizes::note_changes(const Means& means) {
+void SimilarJobSizes::note_changes(const Means& means) {
   for (const auto& [of, before] : means) {
     const auto& [kind, type, size] = of;
     Kin& kin = kin_.at(kind);
@@ -108,7 +108,7 @@ void KinSizes::note_changes(const Means& means) {
 }
 
 // That on which most jobs were measured, where the job has not run on any.
-const KinSizes::BySize* KinSizes::type_for(const Kin& kin, const std::string& slot_type) {
+const SimilarJobSizes::BySize* SimilarJobSizes::type_for(const Kin& kin, const std::string& slot_type) {
   const auto own = kin.by_type.find(slot_type);
   if (own != kin.by_type.end()) return &own->second;
   if (!slot_type.empty()) return nullptr;
@@ -123,7 +123,7 @@ const KinSizes::BySize* KinSizes::type_for(const Kin& kin, const std::string& sl
   return best;
 }
 
-KinSizes::Sizes KinSizes::expected(const core::Job& job) {
+SimilarJobSizes::Sizes SimilarJobSizes::expected(const core::Job& job) {
   forget(job.id);
   const Kind kind = core::kind_of(job.spec);
   if (kind == 0) return {};
@@ -154,7 +154,7 @@ KinSizes::Sizes KinSizes::expected(const core::Job& job) {
   return sizes;
 }
 
-void KinSizes::forget(JobId job) {
+void SimilarJobSizes::forget(JobId job) {
   const auto found = asking_.find(job);
   if (found == asking_.end()) return;
   const auto kin = kin_.find(found->second);
@@ -163,7 +163,7 @@ void KinSizes::forget(JobId job) {
   asking_.erase(found);
 }
 
-void KinSizes::forget_all() {
+void SimilarJobSizes::forget_all() {
   for (auto kin = kin_.begin(); kin != kin_.end();) {
     kin->second.asking = {};
     kin = kin->second.by_type.empty() && !kin->second.changed ? kin_.erase(kin) : std::next(kin);
@@ -171,7 +171,7 @@ void KinSizes::forget_all() {
   asking_.clear();
 }
 
-std::vector<JobId> KinSizes::take_moved() {
+std::vector<JobId> SimilarJobSizes::take_moved() {
   std::vector<JobId> moved;
   for (const Kind kind : std::exchange(changed_, {})) {
     const auto kin = kin_.find(kind);

@@ -1,4 +1,4 @@
-#include "core/words/retelling.hpp"
+#include "core/words/adjusted_reason.hpp"
 
 #include <cmath>
 #include <concepts>
@@ -117,7 +117,7 @@ Reason reason_of_start(const Reason& wished, Reason of_start, int size) {
   return told;
 }
 
-Reason told_for(Reason reason, const reason::Claimants& claimants) {
+Reason with_claimants(Reason reason, const reason::Claimants& claimants) {
   visit_reason(
       [&]<class R>(R& told) {
         if constexpr (TellsClaimants<R>) {
@@ -130,7 +130,7 @@ Reason told_for(Reason reason, const reason::Claimants& claimants) {
   return reason;
 }
 
-Reason told_by(Reason reason, const reason::ShareRule& rule) {
+Reason with_share_rule(Reason reason, const reason::ShareRule& rule) {
   visit_reason(
       [&]<class R>(R& told) {
         if constexpr (requires { told.rule = rule; }) {
@@ -151,7 +151,7 @@ reason::Claimants claimants_in(const Reason& reason) {
       reason);
 }
 
-void tell_free_slots(Reason& reason, const std::function<int()>& free) {
+void fill_in_free_slots(Reason& reason, const std::function<int()>& free) {
   visit_reason(
       [&]<class R>(R& told) {
         // One that waits for nodes tells of those that match what it asks for.
