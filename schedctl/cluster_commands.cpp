@@ -51,11 +51,14 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
   };
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("decisions", "List the last decisions with their reasons, newest first");
-  command->add_option("job", given->job, "only those about this job")->check(not_empty());
-  command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
-  command->add_flag("--all", given->all,
-                    "list each job that a decision leaves as it is, and repeated rows one by one; without it such jobs "
-                    "are counted, and rows that differ in their time only are one");
+  command->add_option("job", given->job, "only decisions about this job")->check(not_empty());
+  command->add_option("--limit", given->limit, "at most this many")
+      ->capture_default_str()
+      ->check(whole_number(1, 1'000));
+  command->add_flag(
+      "--all", given->all,
+      "list each job that a decision leaves unchanged, and repeated rows one by one; without it such jobs "
+      "are counted, and rows that differ only in their time are one");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string job = given->job.empty() ? "" : session.job_id(given->job);
@@ -109,7 +112,7 @@ void add_token_commands(CLI::App& app, Chosen& chosen) {
       [fresh, &chosen] { chosen.online = [fresh](Session& session) { return create_token(session, *fresh); }; });
 
   const auto id = std::make_shared<std::string>();
-  CLI::App* revoke = token->add_subcommand("revoke", "Revoke a token: it is refused from then on");
+  CLI::App* revoke = token->add_subcommand("revoke", "Revoke a token: requests with it are refused");
   revoke->add_option("id", *id, "the token's id, see: schedctl token ls")->required();
   revoke->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
@@ -170,7 +173,7 @@ int log_out() {
 void add_login_commands(CLI::App& app, Chosen& chosen) {
   const auto fingerprint = std::make_shared<std::string>();
   CLI::App* in = app.add_subcommand("login", "Store address, authority and token of a daemon for later commands");
-  in->add_option("--fingerprint", *fingerprint, "sha256:... of the daemon's authority; in the place of --ca")
+  in->add_option("--fingerprint", *fingerprint, "sha256:... of the daemon's authority; instead of --ca")
       ->check(not_empty());
   in->callback([fingerprint, &chosen] {
     chosen.offline = [fingerprint](const Settings& settings) { return log_in(settings, *fingerprint); };
@@ -268,10 +271,10 @@ void add_drain(CLI::App& app, Chosen& chosen) {
   const auto asked = std::make_shared<DrainOptions>();
   CLI::App* command = app.add_subcommand("drain", "Drain a node: its jobs move away, shrink, or save their state");
   command->add_option("node", asked->node, "id or name")->required();
-  command->add_option("--deadline", asked->deadline, "how long the jobs have; what is left then is stopped")
+  command->add_option("--deadline", asked->deadline, "how long the jobs have; workers that are left then are stopped")
       ->capture_default_str();
   command->add_option("--reason", asked->reason, "shown with the node");
-  command->add_flag("--wait", asked->wait, "return once no worker is left on it");
+  command->add_flag("--wait", asked->wait, "return once no worker is left on the node");
   command->callback([asked, &chosen] { chosen.online = [asked](Session& session) { return drain(session, *asked); }; });
 }
 

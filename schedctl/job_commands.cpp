@@ -205,14 +205,15 @@ void add_get(CLI::App& app, Chosen& chosen) {
 void add_submit(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Submit>();
   CLI::App* command = app.add_subcommand("submit", "Submit job files, YAML or JSON; prints the jobs' ids");
-  command->add_option("file", given->files, "job file, - for standard input; of several all are stored, or none")
+  command->add_option("file", given->files, "job file, - for standard input; of several all or none are stored")
       ->required();
   CLI::Option* wait = command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
   command
       ->add_flag("--dry-run", given->dry_run,
-                 "say what the daemon would decide, and print the file with all defaults; store nothing")
+                 "print what the daemon would decide, and the file with all defaults; store nothing")
       ->excludes(wait);
-  command->add_option("--idempotency-key", given->key, "submitting twice with one key stores once")->check(not_empty());
+  command->add_option("--idempotency-key", given->key, "a second submission with the same key stores nothing")
+      ->check(not_empty());
   command->callback(
       [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });
 }
@@ -220,7 +221,7 @@ void add_submit(CLI::App& app, Chosen& chosen) {
 void add_ls(CLI::App& app, Chosen& chosen) {
   const auto filter = std::make_shared<Filter>();
   CLI::App* command = app.add_subcommand("ls", "List jobs");
-  command->add_option("--state", filter->states, "only jobs in this state; several with commas")
+  command->add_option("--state", filter->states, "only jobs in this state; separate several with commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "starting", "running", "resizing", "suspending", "suspended", "succeeded",
@@ -229,7 +230,7 @@ void add_ls(CLI::App& app, Chosen& chosen) {
   command->add_option("--name", filter->name, "only jobs with this name")->check(not_empty());
   command->add_flag("--active", filter->active, "only jobs that have not ended");
   command->add_flag("-q,--quiet", filter->quiet, "only the ids");
-  command->add_option("--limit", filter->limit, "at most so many jobs")
+  command->add_option("--limit", filter->limit, "at most this many jobs")
       ->capture_default_str()
       ->check(whole_number(1, kJobsShownMost));
   command->callback(
@@ -255,7 +256,8 @@ void add_resize(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("resize", "Pin a job's size; 0 returns control to the autoscaler");
   command->add_option("job", given->job, "id or name")->required();
   command->add_option("size", given->size, "workers")->required()->check(whole_number(0, kSizeMost));
-  command->add_flag("--dry-run", given->dry_run, "say what it would do now, to other jobs, too; store nothing");
+  command->add_flag("--dry-run", given->dry_run,
+                    "print what the change would do now, also to other jobs; store nothing");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       if (given->dry_run) return try_resize(session, given->job, given->size);
@@ -313,7 +315,8 @@ void add_why(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("why", "Explain why a job waits, or has the size it has");
   command->add_option("job", given->job, "id or name")->required();
-  command->add_flag("--verbose", given->verbose, "with the numbers that its policy weighed, such as worth and price");
+  command->add_flag("--verbose", given->verbose,
+                    "with the numbers that the job's policy weighed, such as worth and price");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       return explain(session, given->job, given->verbose ? Detail::kNumbers : Detail::kWords);

@@ -371,7 +371,8 @@ void add_policy_options(const Added& added) {
   auto& [command, asked] = added;
   command.add_option("policy", asked.policy, "a .lua file, a .so library, a folder, or the name of a stored policy")
       ->required();
-  command.add_option("--version", asked.version, "of a stored policy: its hash or the first 6 digits; else the newest");
+  command.add_option("--version", asked.version,
+                     "version of a stored policy: its hash or the first 6 digits; else the newest");
   command.add_option("--param", asked.params, "NAME=VALUE of a parameter, repeatable");
 }
 
@@ -379,8 +380,8 @@ void add_shadow(CLI::App& group, Chosen& chosen) {
   const Added added = add(group, chosen, {"shadow", "Run a policy beside the active one, without effect", shadow});
   auto& [command, asked] = added;
   add_policy_options(added);
-  CLI::Option* report = command.add_flag("--report", asked.report, "show how it has differed so far");
-  CLI::Option* stop = command.add_flag("--stop", asked.stop, "ask it no more")->excludes(report);
+  CLI::Option* report = command.add_flag("--report", asked.report, "show how its answers have differed so far");
+  CLI::Option* stop = command.add_flag("--stop", asked.stop, "stop asking it")->excludes(report);
   for (const char* of_a_start : {"--version", "--param"}) {
     command.get_option(of_a_start)->excludes(report)->excludes(stop);
   }
@@ -392,7 +393,7 @@ void add_diff(CLI::App& group, Chosen& chosen) {
   auto& [command, asked] = added;
   add_policy_options(added);
   command.add_option("--since", asked.since, "how far back, such as 7d")->capture_default_str();
-  command.add_option("--rounds", asked.rounds, "compare so many at most, evenly thinned")->capture_default_str();
+  command.add_option("--rounds", asked.rounds, "compare at most this many, evenly thinned")->capture_default_str();
 }
 
 int show_status(Session& session) {
@@ -411,8 +412,7 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   add_policy_options(
       add(group, chosen, {"activate", "Make a policy decide, once its tests have passed at the daemon", activate}));
   const Added rollback = add(group, chosen, {"rollback", "Return to the policy that decided before", roll_back});
-  rollback.command
-      .add_option("policy", rollback.asked.policy, "the active policy's name, to be sure which one is meant")
+  rollback.command.add_option("policy", rollback.asked.policy, "the active policy's name, as a confirmation")
       ->check(not_empty());
   add_shadow(group, chosen);
   add_diff(group, chosen);

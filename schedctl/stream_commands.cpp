@@ -184,13 +184,13 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
       ->check(not_empty());
   command->add_flag("-f,--follow", events->follow,
                     "print new events as they come: those of one job until it has ended");
-  command->add_option("--limit", events->limit, "at most so many of the past")
+  command->add_option("--limit", events->limit, "at most this many past events")
       ->capture_default_str()
       ->check(whole_number(0, kEventsShownMost));
   command->add_flag(
       "--all", events->all,
-      "list each measurement and each sound audit of an epoch, too, and repeated rows one by one; without "
-      "it those that differ in their time only are one row");
+      "list also each measurement and each successful audit of an epoch, and repeated rows one by one; without "
+      "it rows that differ only in their time are one row");
   command->callback(
       [events, &chosen] { chosen.online = [events](Session& session) { return show_events(session, *events); }; });
 }

@@ -238,7 +238,8 @@ void add_watch_command(CLI::App& app, Chosen& chosen) {
   CLI::App* watch = app.add_subcommand("watch", "Follow a job to its end; exit 0 only if it succeeds");
   watch->add_option("job", given->job, "id or name")->required();
   watch->add_flag("--summary", given->summary, "print what was learned, tried, kept and paid at the end");
-  watch->add_option("--within", given->within, "give up after this long, such as 10m (exit 4)")->check(not_empty());
+  watch->add_option("--within", given->within, "stop waiting after this long, such as 10m (exit 4)")
+      ->check(not_empty());
   watch->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       WatchOptions options{.summary = given->summary};

@@ -14,7 +14,7 @@ namespace tidepool::ctl {
 
 class LogReader {
  public:
-  // `tail`: only so many of the newest lines of each worker; none: all. `follows`: a line that is not finished is
+  // `tail`: only this many of the newest lines of each worker; none: all. `follows`: a line that is not finished is
   // printed once a read() finds no more of it, and the state of a progress bar every ten of them; else at once.
   LogReader(Session& session, const std::string& job, std::optional<std::int64_t> tail, bool follows)
       : session_(session), path_("/v1/jobs/" + job + "/logs"), tail_(tail), follows_(follows) {}

@@ -181,9 +181,9 @@ void add_logs_command(CLI::App& app, Chosen& chosen) {
   CLI::App* read = app.add_subcommand("logs", "Print the output of a job's workers");
   read->add_option("job", logs->job, "id or name")->required();
   read->add_option("--worker", logs->worker, "only this worker, such as w-3")->check(not_empty());
-  read->add_option("--tail", logs->tail, "only so many of the newest lines of each worker")
+  read->add_option("--tail", logs->tail, "only this many of the newest lines of each worker")
       ->check(whole_number(0, 10'000));
-  read->add_flag("-f,--follow", logs->follow, "go on until the job ends");
+  read->add_flag("-f,--follow", logs->follow, "print new output until the job ends");
   read->callback([logs, &chosen] { chosen.online = [logs](Session& session) { return show_logs(session, *logs); }; });
 }
 

@@ -105,13 +105,13 @@ std::string windows_table(const json& windows, const Style& style) {
 
 void add_add(CLI::App& maintenance, Chosen& chosen) {
   const auto asked = std::make_shared<WindowOptions>();
-  CLI::App* add = maintenance.add_subcommand("add", "Drain nodes before a window, and take them back after it");
+  CLI::App* add = maintenance.add_subcommand("add", "Drain nodes before a window, and return them to service after it");
   add->add_option("node", asked->node, "id or name");
   add->add_option("--selector", asked->selector, "KEY=VALUE, or KEY=VALUE,VALUE: all nodes with these labels");
-  add->add_option("--from", asked->from, "when the nodes are to be empty, in UTC: 2026-11-25T02:00Z")->required();
+  add->add_option("--from", asked->from, "when the nodes must be empty, in UTC: 2026-11-25T02:00Z")->required();
   add->add_option("--to", asked->to, "when they take workers again")->required();
-  add->add_option("--lead", asked->lead, "for so long before that they are drained (10m)")->check(not_empty());
-  add->add_option("--every", asked->every, "such as 7d: it comes again so long after it began")->check(not_empty());
+  add->add_option("--lead", asked->lead, "how long before that the drain begins (10m)")->check(not_empty());
+  add->add_option("--every", asked->every, "repeat the window, such as 7d after its beginning")->check(not_empty());
   add->add_option("--reason", asked->reason, "shown with the nodes");
   add->callback([asked, &chosen] {
     chosen.online = [asked](Session& session) {

@@ -69,14 +69,14 @@ void add_create(CLI::App& token, Chosen& chosen) {
   const auto asked = std::make_shared<TokenOptions>();
   CLI::App* create = token.add_subcommand("create", "Create a token with which machines join; it is shown once");
   create->add_option("--ttl,--lifetime", asked->ttl, "how long machines may join with it")->capture_default_str();
-  create->add_option("--uses", asked->uses, "how many machines may")
+  create->add_option("--uses", asked->uses, "how many machines may join with it")
       ->capture_default_str()
       ->check(whole_number(1, 10'000));
-  create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; jobs can ask for them");
-  create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so")->check(not_empty());
+  create->add_option("--labels", asked->labels, "labels of these nodes: NAME=VALUE,...; jobs can select nodes by them");
+  create->add_option("--name-prefix", asked->name_prefix, "only for node names with this prefix")->check(not_empty());
   create->add_option("--slot-type", asked->slot_type,
-                     "what job files call their GPUs (what the agent finds); CPU slots are always cpu");
-  create->add_option("--price", asked->price, "of one of their slots for an hour (1.00)");
+                     "slot type of their GPUs in job files (default: what the agent finds); CPU slots are always cpu");
+  create->add_option("--price", asked->price, "price of a slot-hour on these nodes (1.00)");
   create->callback(
       [asked, &chosen] { chosen.online = [asked](Session& session) { return create_node_token(session, *asked); }; });
 }
@@ -93,7 +93,7 @@ void add_node_token_commands(CLI::App& node, Chosen& chosen) {
     };
   });
   const auto id = std::make_shared<std::string>();
-  CLI::App* revoke = token->add_subcommand("revoke", "Revoke a node token; nodes that have joined with it stay");
+  CLI::App* revoke = token->add_subcommand("revoke", "Revoke a node token; nodes that joined with it stay");
   revoke->add_option("id", *id, "the token's id, see: schedctl node token ls")->required();
   revoke->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
@@ -159,9 +159,9 @@ int label_node(Session& session, const std::string& node, const std::vector<std:
 void add_label(CLI::App& node, Chosen& chosen) {
   const auto name = std::make_shared<std::string>();
   const auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = node.add_subcommand("label", "Set or remove labels of a node; jobs can ask for them");
+  CLI::App* command = node.add_subcommand("label", "Set or remove labels of a node; jobs can select nodes by them");
   command->add_option("node", *name, "id or name")->required();
-  command->add_option("labels", *words, "KEY=VALUE sets one, KEY- takes one away")->required();
+  command->add_option("labels", *words, "KEY=VALUE sets a label, KEY- removes it")->required();
   command->callback([name, words, &chosen] {
     chosen.online = [name, words](Session& session) { return label_node(session, *name, *words); };
   });
@@ -210,12 +210,13 @@ void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
   add_node_request(*node, chosen, "clear-faults", "Forget the losses of an unsteady node: it gets workers at once");
   add_node_request(*node, chosen, "release-slots", "Release the quarantined slots of a node: jobs get them at once");
   const auto gone = std::make_shared<std::string>();
-  CLI::App* remove = node->add_subcommand("remove", "Remove a lost node that does not come back from the list");
+  CLI::App* remove = node->add_subcommand("remove", "Remove a lost node that will not come back from the list");
   remove->add_option("node", *gone, "id or name")->required();
   remove->callback(
       [gone, &chosen] { chosen.online = [gone](Session& session) { return remove_node(session, *gone); }; });
   const auto asked = std::make_shared<RevokeOptions>();
-  CLI::App* revoke = node->add_subcommand("revoke", "Revoke a node's certificate: the node is shut out at once");
+  CLI::App* revoke =
+      node->add_subcommand("revoke", "Revoke a node's certificate: the node is disconnected at once and cannot return");
   revoke->add_option("node", asked->node, "id or name")->required();
   revoke->add_option("--reason", asked->reason, "shown with the node");
   revoke->callback(

@@ -199,7 +199,7 @@ void add_nodes_command(CLI::App& app, Chosen& chosen) {
 }
 
 void add_pools_command(CLI::App& app, Chosen& chosen) {
-  CLI::App* pools = app.add_subcommand("pools", "List pools of nodes that a provider gives and takes back");
+  CLI::App* pools = app.add_subcommand("pools", "List pools of nodes that a provider creates and ends");
   pools->callback([&chosen] {
     chosen.online = [](Session& session) {
       const Listed listed = session.list("/v1/pools");

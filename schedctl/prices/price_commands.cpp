@@ -23,7 +23,7 @@ void add_price_commands(CLI::App& app, Chosen& chosen) {
   prices->callback([prices, &chosen] {
     if (prices->get_subcommands().empty()) chosen.online = show_prices;
   });
-  prices->add_subcommand("show", "Show the list of prices, and which hold now")->callback([&chosen] {
+  prices->add_subcommand("show", "Show the list of prices, and which apply now")->callback([&chosen] {
     chosen.online = show_prices;
   });
   add_settings_commands(

@@ -216,7 +216,7 @@ void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
   const auto asked = std::make_shared<CompareOptions>();
   CLI::App* command =
       sim_group.add_subcommand("compare", "Run policies over workloads and seeds on all cores, and compare them");
-  command->add_option("--policies", asked->policies, "a,b,c: the first is what the others are measured against")
+  command->add_option("--policies", asked->policies, "a,b,c: the others are compared with the first")
       ->delimiter(',')
       ->required();
   command->add_option("--workloads", asked->workloads, "files, generated, or generated:SEED")
@@ -224,7 +224,7 @@ void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--seeds", asked->seeds, "1..5, or 1,2,7")->capture_default_str();
   add_sim_options(*command, asked->sim);
-  command->add_option("--threads", asked->threads, "runs at once; if not given as many as there are cores")
+  command->add_option("--threads", asked->threads, "concurrent runs; by default one per core")
       ->check(CLI::Range(1U, 1'024U));
   command->add_option("--csv", asked->csv_file, "write a row per run to this file");
   command->add_option("--per-job", asked->per_job_file, "write a row per job and run to this file");

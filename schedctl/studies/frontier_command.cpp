@@ -197,13 +197,13 @@ int show_frontier(const FrontierOptions& asked, const Settings& settings) {
 void add_frontier_command(CLI::App& sim_group, Chosen& chosen) {
   const auto asked = std::make_shared<FrontierOptions>();
   CLI::App* command = sim_group.add_subcommand(
-      "frontier", "Run a workload with nodes that come and go by several rules: node hours against completion time");
+      "frontier", "Run a workload under several rules for creating nodes: node hours against completion time");
   command->add_option("--workload", asked->sim.options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
       ->capture_default_str();
   add_policy_option(*command, asked->sim);
   command->add_option("--seeds", asked->seeds, "1..5, or 1,2,7")->capture_default_str();
   add_sim_options(*command, asked->sim);
-  command->add_option("--fixed", asked->fixed, "sizes of fixed pools; if not given parts of the pool's max")
+  command->add_option("--fixed", asked->fixed, "sizes of fixed pools; by default parts of the pool's max")
       ->delimiter(',');
   command->add_option("--wait", asked->waits, "of the threshold rule: how long a job waits first")
       ->delimiter(',')
@@ -214,7 +214,7 @@ void add_frontier_command(CLI::App& sim_group, Chosen& chosen) {
   command->add_option("--worth", asked->worths, "of the built-in rule: worth of a slot, in prices")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--threads", asked->threads, "runs at once; if not given as many as there are cores")
+  command->add_option("--threads", asked->threads, "concurrent runs; by default one per core")
       ->check(CLI::Range(1U, 1'024U));
   command->add_option("--csv", asked->csv_file, "write a row per setting to this file");
   command->add_option("--html", asked->html_file, "write a report with a plot to this file");

@@ -141,13 +141,13 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   run->add_option("--workload", options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
       ->capture_default_str();
   add_policy_option(*run, asked->sim);
-  run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
+  run->add_option("--seed", asked->seed, "seed of all random numbers")->capture_default_str();
   add_sim_options(*run, asked->sim);
   add_tenant_options(*run, asked->tenants);
   run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");
   run->add_option("--decisions", asked->decisions_file, "write a JSON line per decision to this file");
   run->add_option("--forecast", asked->forecast_every,
-                  "forecast all jobs so often, and tell how far off that was (docs/forecast.md); for live");
+                  "forecast all jobs at this interval, and report the errors (docs/forecast.md); for live");
   run->callback([asked, run, &chosen] {
     asked->sim.given = given_options(*run);
     chosen.offline = [asked](const Settings& settings) { return run_sim(*asked, settings); };

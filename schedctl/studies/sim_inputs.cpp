@@ -257,9 +257,9 @@ bool is_policy_file(const std::string& policy) {
 void add_fault_options(CLI::App& command, SimArguments& asked) {
   command.add_option("--node-crash-every", asked.node_crash_every, "mean time between crashes of a node");
   command.add_option("--node-cut-off-every", asked.node_cut_off_every, "mean time between lost connections of a node");
-  command.add_option("--node-outage", asked.node_outage, "mean time until a node is back; if not given 5m");
-  command.add_option("--spot-reclaim-every", asked.spot_reclaim_every, "mean time between nodes that are taken back");
-  command.add_option("--spot-notice", asked.spot_notice, "how long before that its owner says so; if not given 2m");
+  command.add_option("--node-outage", asked.node_outage, "mean time until a node is back (5m)");
+  command.add_option("--spot-reclaim-every", asked.spot_reclaim_every, "mean time between reclaims of nodes");
+  command.add_option("--spot-notice", asked.spot_notice, "how long before a reclaim the notice comes (2m)");
   command.add_option("--worker-death-every", asked.worker_death_every, "mean time between deaths of a worker");
   command.add_option("--worker-slow-every", asked.worker_slow_every, "mean time between workers that become slow");
 }
@@ -282,32 +282,32 @@ void add_sim_options(CLI::App& command, SimArguments& asked) {
   command.add_option("--simulator", options.simulator, "whose rules; see: schedctl sim ls")->capture_default_str();
   command.add_option("--semantics", options.simulator)->group("");  // as it was called before
   command.add_option("--profiles", asked.profiles, "measured speeds: a folder, or a JSON file for gavel");
-  command.add_option("--round", asked.round, "between decisions; if not given 60s, for gavel 360s");
-  command.add_option("--until", asked.until, "simulated time at which a run ends; if not given 90d");
+  command.add_option("--round", asked.round, "time between decisions (60s; for gavel 360s)");
+  command.add_option("--until", asked.until, "simulated time at which a run ends (90d)");
   command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for replays");
   command.add_flag("--undeclared-work", options.undeclared_work, "jobs do not declare their work, for live");
-  command.add_flag("!--no-kind-prior", options.kind_prior, "nothing is expected of a job from others, for pollux");
+  command.add_flag("!--no-kind-prior", options.kind_prior, "expect nothing of a job from other jobs, for pollux");
   command.add_flag("--kin-by-pace", options.kin_by_pace,
-                   "jobs about as fast on one GPU are taken for one kind, whatever their application, for pollux");
+                   "treat jobs of similar speed on one GPU as one kind, whatever their application, for pollux");
   command
       .add_option("--interference", options.interference,
-                  "part of its speed that a job on several nodes loses beside another such job, for pollux")
+                  "share of speed that a job on several nodes loses next to another such job, for pollux")
       ->check(CLI::Range(0.0, 0.99));
   command.add_flag("--as-packed", options.as_packed,
-                   "with --profiles: jobs go as fast as if their workers lay on as few nodes as possible, for live");
-  command.add_option("--restart-penalty", asked.restart_penalty, "from a worker's start to its readiness");
-  command.add_option("--switch-stall", asked.switch_stall, "of each change of size");
-  command.add_option("--cooldown", asked.cooldown, "between changes of size of a job");
+                   "with --profiles: jobs run as fast as if their workers were on as few nodes as possible, for live");
+  command.add_option("--restart-penalty", asked.restart_penalty, "time from a worker's start until it is ready");
+  command.add_option("--switch-stall", asked.switch_stall, "pause of each change of size");
+  command.add_option("--cooldown", asked.cooldown, "shortest time between changes of size of a job");
   command
       .add_option("--elastic-max", options.elastic_max,
-                  "jobs of a recorded trace may have up to so many GPUs; 0 = rigid")
+                  "jobs of a recorded trace may grow to this many GPUs; 0 = rigid")
       ->check(CLI::Range(0, 4'096));
-  command.add_option("--curve", asked.curve, "SIGMA,KAPPA of how they speed up; if not given 0.05,0.0005");
+  command.add_option("--curve", asked.curve, "SIGMA,KAPPA of their speed-up curve (0.05,0.0005)");
   command.add_option("--type-speed", asked.type_speeds, "how fast slots of a type compute: v100=1,p100=0.6");
   command
       .add_option("--pool", asked.pools, "nodes that come and go: slots=8,max=16,lead=3m (docs/providers.md); repeat")
       ->allow_extra_args(false);
-  command.add_option("--provision", options.provision, "by which rule: built-in, or threshold:60s")
+  command.add_option("--provision", options.provision, "rule for creating nodes: built-in, or threshold:60s")
       ->capture_default_str();
   command.add_option("--spot-share", options.pools.spot_share, "of all nodes of pools, at most this share is spot")
       ->check(CLI::Range(0.0, 1.0))

@@ -27,8 +27,9 @@ core::TenantTree tree_of(const std::string& name) {
 
 void add_tenant_options(CLI::App& command, TenantsOptions& asked) {
   CLI::Option* file =
-      command.add_option("--tenants", asked.file, "who shares the pool: a file as of schedctl tenants apply, for live");
-  command.add_option("--split", asked.split, "in its place: so many tenants with equal parts of the pool, for live")
+      command.add_option("--tenants", asked.file, "tree of tenants: a file as for schedctl tenants apply, for live");
+  command
+      .add_option("--split", asked.split, "instead of a file: this many tenants with equal parts of the pool, for live")
       ->check(CLI::Range(1, 10'000))
       ->excludes(file);
   command.add_option("--deal", asked.deal,
@@ -36,7 +37,7 @@ void add_tenant_options(CLI::App& command, TenantsOptions& asked) {
                      "user; if not given, "
                      "jobs are of the tenants that they name (with --split: job)");
   command.add_flag("--alone", asked.alone,
-                   "run the jobs of each tenant also alone on what it is guaranteed, and tell both times");
+                   "run the jobs of each tenant also alone on its guarantee, and report both times");
 }
 
 void read_tenants(const TenantsOptions& asked, const std::set<std::string>& given, sim::SimOptions& options) {

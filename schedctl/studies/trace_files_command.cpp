@@ -222,10 +222,10 @@ std::string format_names() {
 
 void add_reading_options(CLI::App& command, ImportOptions& asked) {
   command.add_option("files", asked.files, "one or more; .gz is unpacked, - is standard input")->required();
-  command.add_option("--from", asked.from, "what wrote them: " + format_names())->capture_default_str();
-  command.add_flag("--skip-bad", asked.skip_bad, "leave bad lines out and count them, in place of an error");
+  command.add_option("--from", asked.from, "the scheduler that wrote them: " + format_names())->capture_default_str();
+  command.add_flag("--skip-bad", asked.skip_bad, "skip and count bad lines instead of failing");
   command.add_option("--speeds", asked.speeds_file, "gavel: the JSON table of steps a second");
-  command.add_option("--gpu-type", asked.gpu_type, "gavel: the type in it that gives the durations; if not given v100");
+  command.add_option("--gpu-type", asked.gpu_type, "gavel: the type in it that gives the durations (v100)");
 }
 
 }  // namespace

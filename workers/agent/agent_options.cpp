@@ -181,7 +181,7 @@ void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--deny-address", texts.deny_addresses,
                  "address or network that isolated jobs may not reach, such as 10.9.0.0/16; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--job-uids", texts.job_uids, "users of isolated jobs, one a job (default: 200000-299999)");
+  app.add_option("--job-uids", texts.job_uids, "users of isolated jobs, one per job (default: 200000-299999)");
   app.add_option(
       "--memory-per-slot", texts.memory_per_slot,
       "bound of an isolated worker for each of its slots, such as 12GiB; 0 = none (default: an equal share of "
@@ -193,12 +193,12 @@ void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
 }
 
 void add_notice(CLI::App& app, NoticeTexts& texts) {
-  app.add_option("--notice-file", texts.file, "when this file appears, the machine is to be reclaimed");
+  app.add_option("--notice-file", texts.file, "file that appears when the machine will be reclaimed");
   app.add_option("--notice-command", texts.command,
-                 "shell command that ends with 0 while the machine is to be reclaimed, and with 1 otherwise");
-  app.add_option("--notice-url", texts.url, "http address of the cloud's metadata that tells of a reclaim");
-  app.add_option("--notice-period", texts.period, "how often that is looked at (default: 5s)");
-  app.add_option("--notice-lead", texts.lead, "time that is left where the notice names none (default: 30s)");
+                 "shell command that exits with 0 if the machine will be reclaimed, and with 1 otherwise");
+  app.add_option("--notice-url", texts.url, "HTTP address of the cloud's metadata that announces a reclaim");
+  app.add_option("--notice-period", texts.period, "how often the notice is checked (default: 5s)");
+  app.add_option("--notice-lead", texts.lead, "remaining time if the notice names none (default: 30s)");
 }
 
 // The options of both ways to start.
@@ -208,11 +208,12 @@ void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--gpus", options.gpus,
                  "offer only these of the host's GPUs: a type, such as nvidia-h200, or UUIDs or their beginnings with "
                  "commas between");
-  app.add_option("--data-address", options.data_address,
-                 "where workers of other nodes meet this node's: ADDRESS, INTERFACE or CIDR (default: the address from "
-                 "which the daemon is reached)");
+  app.add_option(
+      "--data-address", options.data_address,
+      "where workers of other nodes connect with this node's: ADDRESS, INTERFACE or CIDR (default: the address from "
+      "which the daemon is reached)");
   app.add_option("--exit-when-idle", texts.exit_when_idle,
-                 "end after this long without daemon and worker, such as 30s");
+                 "exit after this long without daemon and worker, such as 30s");
   const std::map<std::string, AgentOptions::Probe> probes = {{"gpus", AgentOptions::Probe::kGpus},
                                                              {"always", AgentOptions::Probe::kAlways},
                                                              {"never", AgentOptions::Probe::kNever}};
@@ -221,41 +222,42 @@ void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
       ->transform(CLI::IsMember(probes))
       ->option_text("gpus|always|never");
   app.add_option("--state-rate", texts.state_rate,
-                 "bytes a second, such as 100MiB, at which saved states are handed to other nodes (default: no bound)");
+                 "bytes per second, such as 100MiB, at which saved states are sent to other nodes (default: no limit)");
   add_isolation(app, texts, options);
   add_notice(app, texts.notice);
   app.add_flag("--stop-workers", options.stop_workers, "at SIGTERM stop the workers too, instead of leaving them");
   app.add_option("--lifeline", texts.lifeline,
-                 "end of a pipe: when its other end closes, stop the workers and end; implies --stop-workers")
+                 "end of a pipe: when its other end closes, stop the workers and exit; implies --stop-workers")
       ->check(CLI::Range(3, 1'000'000));
 }
 
 void add_plain_options(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--daemon-socket", texts.daemon_socket, "Unix socket of a daemon on this machine");
   app.add_option("--daemon", texts.daemon, "HOST:PORT of the daemon's agent port");
-  app.add_option("--state-dir", texts.state_dir,
-                 "this agent's memory; one agent per folder. Without a daemon named: that of a node that has joined");
+  app.add_option(
+      "--state-dir", texts.state_dir,
+      "this agent's records; one agent per folder. Without a daemon option: the folder of a node that has joined");
   app.add_option("--node", options.node, "name of this node (default: the host's name)");
-  app.add_option("--slot-type", options.slot_type, "what job files call these slots (default: cpu, or the GPU's name)");
+  app.add_option("--slot-type", options.slot_type, "slot type in job files (default: cpu, or the GPU's name)");
   app.add_option("--price", options.price_per_slot_hour, "price of a slot for an hour")->capture_default_str();
   app.add_option("--token-file", options.token_file, "file (mode 0600) with the agent token");
   app.add_option("--ca", options.ca_file, "file with the authority of a daemon with TLS (its tls/ca.pem)");
   app.add_option("--ca-fingerprint", options.ca_fingerprint,
-                 "sha256:... of that authority, as the daemon's ready line shows it; in the place of --ca");
+                 "sha256:... of that authority, as in the daemon's ready line; instead of --ca");
 }
 
 CLI::App* add_join(CLI::App& app, Texts& texts, AgentOptions& options, JoinOptions& join) {
   CLI::App* command = app.add_subcommand(
       "join",
-      "Become a node of a daemon on another machine, and run. Once joined, the same command needs no token any more. "
+      "Become a node of a daemon on another machine, and run. Once joined, the same command needs no token. "
       "Price, type and labels of the node are set with the token.");
   command->add_option("--daemon", join.daemon, "HOST:PORT of the daemon's agent port");
   command->add_option("--token", join.token, "node token, from: schedctl node token create");
-  command->add_option("--token-file", join.token_file, "file (mode 0600) with the token; in the place of --token");
+  command->add_option("--token-file", join.token_file, "file (mode 0600) with the token; instead of --token");
   command->add_option("--name", join.node, "name of this node (default: the host's name)");
   command->add_option("--state-dir", texts.state_dir,
-                      "this agent's memory, key and certificate (default: ~/.local/share/tidepool-agent)");
-  command->add_flag("--anew", join.anew, "join with a new key, though this folder has one: after a revocation");
+                      "this agent's records, key and certificate (default: ~/.local/share/tidepool-agent)");
+  command->add_flag("--anew", join.anew, "join with a new key although this folder has one: after a revocation");
   add_node_options(*command, texts, options);
   // Options only for agents that do not join are refused with the alternative for those that do.
   command->fallthrough();

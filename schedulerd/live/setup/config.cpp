@@ -29,25 +29,25 @@ struct Flags {
 void declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "Configuration file (YAML)");
   app.add_flag("--check-config", flags.check_config,
-               "Say what is wrong with the configuration file, the flags and the certificate's files, and end");
+               "Check the configuration file, the flags and the certificate's files, print all errors, and exit");
   app.add_flag("--dev", flags.dev, "A fresh temporary state, a local agent, the admin token printed");
   app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
   app.add_flag("--tls", flags.tls, "TLS 1.3 on both listeners, with a certificate of the daemon's own authority");
   app.add_option("--allowed-host", flags.allowed_hosts,
-                 "A further NAME or NAME:PORT that requests may name in Host, as behind a reverse proxy; repeatable")
+                 "An additional NAME or NAME:PORT allowed in Host, as behind a reverse proxy; repeatable")
       ->allow_extra_args(false);
   app.add_option("--state-dir", flags.state_dir, "Where the state lives (~/.local/share/tidepool)");
   app.add_option("--local-slots", flags.local_slots, "Start an agent on this machine with N slots");
   app.add_option(
       "--policy", flags.policy,
-      "The policy that decides: a name, or a file or folder with a policy (that which decided here before, or "
+      "The policy that decides: a name, or a file or folder with a policy (the one that decided here before, or "
       "tidal)");
   app.add_flag("--allow-native-policies", flags.allow_native_policies, "Run policy files that are libraries, too");
   app.add_option("--retention", flags.retention, "How long decisions, events and ended jobs are kept (30d)");
   app.add_option("--retention-size", flags.retention_size,
-                 "How large the state may become, such as 20GiB; then the oldest go before their time (no limit)");
+                 "Size limit of the state, such as 20GiB; beyond it the oldest records are deleted early (no limit)");
   app.add_flag("--accept-clock", flags.accept_clock,
-               "Start though the machine's clock is far from the journal's newest entry; for one start");
+               "Start although the machine's clock is far from the journal's newest entry; for one start");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn or error (info)");
   app.allow_extras();
 }

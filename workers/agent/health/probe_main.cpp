@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   Wanted wanted;
   CLI::App app("Measures one device of this node: matrix product, copy, and the sum with a second device.",
                "tidepool-probe");
-  auto* gpu = app.add_option("--gpu", wanted.gpu, "GPU as CUDA_VISIBLE_DEVICES names it (default: the CPU)");
+  auto* gpu = app.add_option("--gpu", wanted.gpu, "GPU as in CUDA_VISIBLE_DEVICES (default: the CPU)");
   app.add_option("--with", wanted.neighbour, "a second GPU to sum numbers with")->needs(gpu);
   app.add_flag("--pair", wanted.pair, "on the CPU: sum numbers with a second process")->excludes(gpu);
   try {
