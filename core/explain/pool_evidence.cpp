@@ -39,7 +39,7 @@ std::string wanted(const ClusterState& state, const PoolWish& wish) {
          wish.pool + (wish.word.empty() ? "" : ": " + policy_words(wish.word, wish.numbers));
 }
 
-// Requires: the job may be on none of its nodes.
+// Requires: the job may use none of its nodes.
 std::string why_none(const JobSpec& job, const PoolSpec& pool) {
   const Node node = node_to_be(pool);
   if (job.placement.exclusive) return "none is made for jobs with placement.exclusive";
