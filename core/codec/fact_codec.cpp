@@ -428,7 +428,7 @@ Result<Fact> decode_named(std::string_view name, const nlohmann::json& body) {
   return invalid_argument("/fact \"" + std::string(name) + "\" is not a fact that this version knows");
 }
 
-// With the behaviour of that version.
+// Fills in the fields as versions without them interpreted the exit.
 void tell_no_later_fields_of_exits(nlohmann::json& body) {
   const auto number = [&](const char* name) {
     const auto found = body.find(name);

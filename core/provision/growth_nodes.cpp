@@ -58,8 +58,8 @@ bool GrowthNodes::any_in_groups() const {
                      [](const auto& any) { return has_groups(any.second->spec) && runs_at_rest(*any.second); });
 }
 
-// Free slots are enough for some job; slots left next to whole groups are useless to jobs with groups. `in_part`: and
-// part of the slots that were requested together is useless to any step that needs more.
+// Some job can use the free slots: a job with groups only if its whole step has room. `in_part`: only part of what was
+// requested together has come, so this applies to every job.
 bool GrowthNodes::any_fits(const std::vector<SizeStep>& steps, bool in_part) const {
   return std::any_of(steps.begin(), steps.end(), [&](const SizeStep& step) {
     const bool is_whole = in_part || has_groups(step.job->spec);

@@ -32,8 +32,8 @@ double use_so_far(const Job& job) {
   return own == sizes.begin() ? 1 : use_of_more(job, *std::prev(own), job.size());
 }
 
-// The largest size that the policy is assumed to reach soon: twice the measured size, or one step if its size is not
-// measured yet.
+// The largest size that the policy is assumed to reach soon: two doublings from the largest measured size, or one from
+// a size that is not measured yet.
 int most_for(const Job& job) {
   const auto& measured = job.measurements.sizes;
   const int most = measured.contains(job.size()) ? 4 * measured.rbegin()->first : 2 * job.size();
