@@ -59,7 +59,7 @@ struct ElasticSpec {
 
 // How a change of membership reaches a job's processes.
 enum class ResizeMode {
-  kLive,     // their program uses libtidepool: they switch to the next generation between steps
+  kLive,     // their program uses libtidepool: they switch to the next generation while they step
   kRestart,  // it does not: each generation is a new set of processes, and the program manages its own checkpoints
 };
 
