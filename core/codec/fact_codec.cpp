@@ -376,7 +376,7 @@ nlohmann::json to_json(const Fact& fact) {
 
 namespace {
 
-// A fact as a row of the journal: its specification leaves out what a blank one says.
+// A fact as a row of the journal: its specification omits the values of a blank one.
 class FactRow {
  public:
   explicit FactRow(codec::TextWriter& writer) : writer_(writer) {}
@@ -428,7 +428,7 @@ Result<Fact> decode_named(std::string_view name, const nlohmann::json& body) {
   return invalid_argument("/fact \"" + std::string(name) + "\" is not a fact that this version knows");
 }
 
-// As they were taken then.
+// Fills in the fields as versions without them interpreted the exit.
 void tell_no_later_fields_of_exits(nlohmann::json& body) {
   const auto number = [&](const char* name) {
     const auto found = body.find(name);
@@ -447,7 +447,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (name == value.end() || !name->is_string()) return invalid_argument("/fact is missing");
   auto body = value;
   body.erase("fact");
-  // In facts of earlier versions agents told none.
+  // In facts of earlier versions agents reported none.
   if (*name == name_of(NodeJoined{})) body.emplace("data_address", "");
   if (*name == name_of(NodeJoined{})) body.emplace("isolation", nullptr);
   if (*name == name_of(NodeJoined{})) body.emplace("labels", nlohmann::json::object());

@@ -140,7 +140,7 @@ void append_text(std::string& out, const NumbersByName& object) {
 
 void fields(codec::TextWriter& writer, const Reason& reason) {
   const std::string word = word_of(reason);
-  if (!word.empty()) writer.write_all();  // a blank one has no word
+  if (!word.empty()) writer.write_all();  // a blank measure has no word
   writer("code", std::string(name_of(reason)));
   writer("numbers", numbers_by_name(reason));
   if (!word.empty()) writer("word", word);
@@ -208,7 +208,7 @@ Status decode_planned(const nlohmann::json& in, const std::string& where, auto& 
   auto body = in;
   body.erase("intent");
   body.erase("reason");
-  // Those of earlier versions have none of these.
+  // Those of earlier versions lack these fields.
   if (in["intent"] == "preempt") body.emplace("for_job", nullptr);
   if (in["intent"] == "shrink") body.emplace("for_jobs", nlohmann::json::array());
   return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
@@ -235,8 +235,8 @@ void fields(auto& archive, codec::Like<Replan> auto& replan) {
   archive("error", replan.error);
 }
 
-// inputs_digest is left to the two functions below: it is written as sixteen hexadecimal digits, because
-// many JSON readers lose whole numbers above 2^53.
+// The two functions below write inputs_digest as sixteen hexadecimal digits, because many JSON readers lose whole
+// numbers above 2^53.
 void fields(auto& archive, codec::Like<Decision> auto& decision) {
   archive("id", decision.id);
   archive("at", decision.at);
@@ -273,9 +273,9 @@ Status take_tenant_changes(nlohmann::json value, Decision& decision) {
 nlohmann::json to_json(const Decision& decision) {
   auto out = codec::encode(decision);
   out["inputs_digest"] = hex_of(decision.inputs_digest);
-  // Left out where there are no pools, as in the decisions of daemons that knew none.
+  // Omitted without pools, as in the decisions of daemons that did not support them.
   if (!decision.nodes.empty()) out["nodes"] = codec::encode(decision.nodes);
-  // Likewise where tenants are as they were, or there are none.
+  // Also omitted if tenants are unchanged, or there are none.
   if (const auto tenants = tenant_changes(decision)) out["tenants"] = codec::encode(*tenants);
   return out;
 }
@@ -320,7 +320,7 @@ nlohmann::json to_json(const JobSpec& spec) {
 
 namespace {
 
-// A decision as a row of the journal: its verdicts and targets leave out what a blank one says.
+// A decision as a row of the journal: its verdicts and targets omit the values of blank ones.
 class DecisionRow {
  public:
   explicit DecisionRow(codec::TextWriter& writer) : writer_(writer) {}

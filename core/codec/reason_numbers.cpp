@@ -56,7 +56,7 @@ double to_number(const T& value) {
   }
 }
 
-// Whole numbers beyond what the type holds, and what is no number, are the nearest that it holds.
+// Whole numbers out of the type's range, and values that are not numbers, become the nearest value in range.
 template <class N>
 N whole(double value) {
   if (std::isnan(value)) return 0;
@@ -117,7 +117,7 @@ class Writer {
   std::vector<ReasonNumber> numbers;
 };
 
-// Which names of a kind of reason are those of jobs' ids, and which tell of a rival.
+// Which numbers of a kind of reason are ids of jobs, and which describe a rival.
 class JobNames {
  public:
   template <class T>
@@ -159,7 +159,7 @@ class Reader {
       value = from_number<T>(*number);
     }
   }
-  // A group is there if its first number is.
+  // A group is present if its first number is.
   template <class T>
   void operator()(const char* name, std::optional<T>& value, unsigned = reason::kPlain) {
     if constexpr (kHasFields<T>) {
@@ -201,7 +201,7 @@ class Reader {
   const std::vector<ReasonNumber>& numbers_;
 };
 
-// Calls `visit` with a default of each struct in turn until it says that it is done.
+// Calls `visit` with a default of each struct in turn until it returns that it is done.
 template <std::size_t Case = 0>
 bool any_kind(auto&& visit) {
   if constexpr (Case == std::variant_size_v<AnyReason>) {
@@ -223,7 +223,7 @@ const JobNames& all_job_names() {
   return all;
 }
 
-// Takes the names of a kind of reason from numbers.
+// Removes the number names of a kind of reason from the numbers.
 class Erased {
  public:
   explicit Erased(std::vector<ReasonNumber>& from) : from_(from) {}
@@ -241,7 +241,7 @@ class Erased {
   std::vector<ReasonNumber>& from_;
 };
 
-// A policy file's numbers are those that the reason itself does not have.
+// A policy file's own numbers are those that the reason does not have.
 template <class R>
 void leave_own_out(R& told) {
   Erased erased(told.numbers);

@@ -35,7 +35,7 @@ const json& blank_target() {
   return blank;
 }
 
-// Calls on_part(part, blank) for each part of a decision that has a blank one.
+// Calls on_part(part, blank) for each part of a decision that can be compared with a blank one.
 void for_each_part(json& decision, const auto& on_part) {
   if (!decision.is_object()) return;
   if (const auto verdicts = decision.find("verdicts"); verdicts != decision.end() && verdicts->is_array()) {

@@ -1,4 +1,4 @@
-// What is particular to specifications: the arguments of trainers, and specs that earlier versions stored.
+// The special cases of specifications: the arguments of trainers, and specs stored by earlier versions.
 #include <algorithm>
 
 #include "base/json.hpp"
@@ -31,7 +31,7 @@ json plain_json(const Argument::Plain& plain) {
   return std::visit([](const auto& value) { return json(value); }, plain);
 }
 
-// Up to schema 9 a spec had its job file as a text, and only what decisions need beside it.
+// Up to schema 9 a spec contained its job file as a text, and only the fields that decisions need in addition.
 Result<json> spec_of_today(const json& stored) {
   const json& text = stored.at("document");
   const auto file = parse_own_json(text.is_string() ? text.get_ref<const std::string&>() : std::string());
@@ -79,7 +79,7 @@ Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool
              in.contains("elastic") && in["elastic"].contains("group");
     };
     if (sparse || !in.is_object() || is_of_today()) return codec::decode_fields(in, where, spec, sparse);
-    // Of a version that knew no other gangs, no placement or the selector alone, no defaults, no memory or no groups.
+    // From a version without other gangs, placement or more than the selector, defaults, memory or groups.
     json whole = in;
     whole.emplace("memory", nullptr);
     whole.emplace("mixed_types", false);

@@ -163,7 +163,7 @@ void fields(auto& archive, codec::Like<RestartState> auto& restart_state) {
 
 namespace {
 
-// A job is stored flat: the parts are of the program, the names of the rows.
+// A job is stored flat: the parts exist in the program, the names in the rows.
 void part_fields(auto& archive, codec::Like<Membership> auto& membership) {
   archive("generation", membership.generation);
   archive("members", membership.members);
@@ -298,7 +298,7 @@ void fields(auto& archive, codec::Like<ClusterState> auto& state) {
 
 namespace {
 
-// Nodes, workers and jobs name themselves, so they are lists; a name that comes twice is an error.
+// Nodes, workers and jobs contain their names, so they are stored as lists; a duplicate name is an error.
 template <class Take>
 Status decode_list(nlohmann::json& document, const char* name, Take take) {
   const auto found = document.find(name);
@@ -319,7 +319,7 @@ Result<T> decode_named(const nlohmann::json& element, const std::string& where, 
 }
 
 Status take_node(nlohmann::json element, const std::string& where, ClusterState& state) {
-  // States of earlier versions have none of these.
+  // States of earlier versions lack these fields.
   if (element.is_object()) {
     element.emplace("drain", nullptr);
     element.emplace("data_address", "");
@@ -391,10 +391,10 @@ Status take_pool_day(const nlohmann::json& element, const std::string& where, Cl
   return ok_status();
 }
 
-// All but nodes, workers, jobs and days.
+// Everything except nodes, workers, jobs and days.
 nlohmann::json encode_head(const ClusterState& state) {
   auto out = codec::encode(state);
-  // Each is left out while it says nothing, as in the states of daemons that did not know it.
+  // Each is omitted while it is empty, as in the states of daemons that did not support it.
   if (state.deployment != PolicyDeployment{}) out["desk"] = codec::encode(state.deployment);
   if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
   if (*state.tenants != TenantTree{}) out["tenants"] = encode_tenants(state);
@@ -495,7 +495,7 @@ std::vector<RowKey> rows_between(const ClusterState& before, const ClusterState&
 
 namespace {
 
-// What a row is encoded against, so that it holds only what sets it apart.
+// The blank value against which a row is encoded, so that the row contains only the differences.
 template <class T>
 const nlohmann::json& blank_of() {
   static const nlohmann::json blank = codec::encode(T{});

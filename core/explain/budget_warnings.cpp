@@ -21,7 +21,7 @@ std::optional<BudgetFate> fate_of(const Job& job, const std::optional<BudgetHold
   return hold->action == BudgetAction::kPause ? BudgetFate::kPaused : BudgetFate::kShrunk;
 }
 
-// What is spent until now; windows that have ended by now are over.
+// Spending until now; windows that have ended by now are closed.
 BudgetAccounts counted_accounts(const ClusterState& state, Instant now) {
   BudgetAccounts accounts = state.budgets;
   accounts.edit_all([&](const std::string&, BudgetAccount& account) {
@@ -79,7 +79,7 @@ class EffectsOf {
     accounts_.emplace(tenant.name, std::move(account));
   }
 
-  // What has been spent of it counts no more, if its window is another one or it is there no more.
+  // Its spending no longer counts if its window changes or the budget is removed.
   void leave_out(const std::string& tenant, const BudgetAccount& account) {
     const auto next = accounts_.find(tenant);
     if (next != accounts_.end() && next->second.budget.window == account.budget.window) return;
@@ -107,7 +107,7 @@ class EffectsOf {
 
   const ClusterState& state_;
   const TenantsByName next_;
-  BudgetAccounts accounts_;  // as they will be
+  BudgetAccounts accounts_;  // the accounts under the new tree
   std::map<std::string, BudgetEffect> effects_;
   std::map<std::string, std::int64_t> jobs_;             // by tenant
   std::map<std::pair<std::string, bool>, Leaf> leaves_;  // by tenant of jobs, and whether they can be stopped
@@ -142,7 +142,7 @@ std::string fate_text(const ClusterState& state, BudgetFate fate, const std::vec
   return "";
 }
 
-// Those that this tree reaches, or else that hold already.
+// Thresholds that this tree reaches, or else those already in force.
 std::string reached_text(const BudgetEffect& effect) {
   std::vector<BudgetThreshold> told = effect.reached;
   for (const BudgetThreshold& threshold : effect.budget->thresholds) {
@@ -177,7 +177,7 @@ const char* then_text(BudgetAction action) {
   return "a warning is then issued";
 }
 
-// The next one that does more than warn: what the jobs run into.
+// The next threshold whose action is more than a warning.
 std::string next_text(const BudgetEffect& effect) {
   if (!effect.budget) return "; the tenant no longer has a budget";
   for (const BudgetThreshold& threshold : effect.budget->thresholds) {

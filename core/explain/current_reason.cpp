@@ -20,7 +20,7 @@
 namespace tidepool::core {
 namespace {
 
-// The fields that change with every step or second, as they are now.
+// Updates the fields that change with every step or second.
 class Refresh {
  public:
   Refresh(const ClusterState& state, const Job& job) : state_(state), job_(job) {}
@@ -53,7 +53,7 @@ class Refresh {
     if (!slow_now(why)) return;
     why.share = static_cast<double>(share_of(job_, why.worker)) / static_cast<double>(kFullShare);
   }
-  // Tells what was done, with the numbers by which it was.
+  // Reports what was done, with the numbers of that time.
   void operator()(reason::StragglerRebalanced&) const {}
   void operator()(reason::SuspendedByUser& why) const {
     why.resumes = job_.state() == JobState::kSuspending && !job_.requests.suspend;
@@ -62,7 +62,7 @@ class Refresh {
   void operator()(reason::BeyondGuarantee& why) const {
     if (const Tenant* tenant = state_.tenants->find(why.word)) why.guarantee = tenant->guarantee;
   }
-  // Of the budget that took its slots, unless another one keeps it from starting for longer.
+  // The budget that took its slots, unless another budget keeps it from starting for longer.
   void operator()(reason::BudgetSpent& why) const {
     const auto last = job_.hold ? last_renewed(state_, job_) : std::nullopt;
     if (last && last->ends_unix > why.ends_unix) why = {*last};
@@ -77,12 +77,12 @@ class Refresh {
 
  private:
   [[nodiscard]] Duration until(Instant when) const { return std::max(Duration(), when - state_.now); }
-  // Of a drain that has been cancelled what was told stays.
+  // For a cancelled drain the stored text stays.
   void drain_now(reason::OfDrain& why) const {
     const Node* node = state_.find_node(why.node);
     if (node != nullptr && node->drain) why.left = until(node->drain->deadline);
   }
-  // False if the worker is slow no more; then what was told stays.
+  // False if the worker is no longer slow; then the stored text stays.
   bool slow_now(reason::SlowWorker& why) const {
     const Worker* worker = state_.find_worker(why.worker);
     if (worker == nullptr || (worker->track.slow_steps == 0 && !job_.shares.rebalanced.contains(why.worker)))
@@ -96,8 +96,8 @@ class Refresh {
   const Job& job_;
 };
 
-// Names what the job's tenant may have, of the job's type of slots or of all, if that and not the job's own maximum is
-// what binds.
+// Names the limit of the job's tenant, for the job's slot type or for all slots, if that limit is the binding one and
+// not the job's own maximum.
 Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) {
   if (!is_any_of<reason::AtMax, reason::NoSlotsToGrow>(reason) || job.size() >= job.spec.elastic.sizes.back())
     return reason;
@@ -110,8 +110,7 @@ Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) 
   return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
 }
 
-// All nodes that are closed for a time are given back by their pools: to wait for these, or to undrain them, is of no
-// use.
+// All temporarily closed nodes are being released by their pools: it is useless to wait for them or to undrain them.
 bool only_pools_drain(const ClusterState& state) {
   return std::all_of(state.nodes.begin(), state.nodes.end(), [&](const auto& any) {
     const Node& node = any.second;
@@ -119,7 +118,7 @@ bool only_pools_drain(const ClusterState& state) {
   });
 }
 
-// What the pool has too little of, as it is now. Where it has enough again, the next decision says so.
+// Updates what the pool has too little of. If it has enough again, the next decision says so.
 Reason sized_now(const ClusterState& state, const Job& job, Reason reason) {
   const bool is_of_pool = is_any_of<reason::NeverFits, reason::NoNodeMatches, reason::NodesDrain>(reason);
   if (!is_of_pool || job.state() != JobState::kPending) return reason;

@@ -25,30 +25,30 @@
 namespace tidepool::core {
 namespace {
 
-// Whether `other` goes first: in the order of the plan for the whole cluster, if there is one that counts with both;
-// else by priority, then by submission.
+// Whether `other` comes first: by the order of the plan for the whole cluster, if there is one that includes both; else
+// by priority, then by submission.
 bool goes_first(const Job& other, const Job& job) {
   if (other.planned && job.planned) return other.planned->target.place < job.planned->target.place;
   if (other.spec.priority != job.spec.priority) return other.spec.priority > job.spec.priority;
   return other.id < job.id;
 }
 
-// Slots would help it, by what was said of it last.
+// According to its newest reason, more slots would help it.
 bool waits_for_room(const Job& job) {
   return job.state() == JobState::kPending && traits_of(job.verdict.reason).blocks == Blocks::kForLackOfSlots;
 }
 
-// Jobs that wait and go first.
+// Waiting jobs that come first.
 void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, other] : state.jobs) {
     if (id == job.id || !waits_for_room(*other)) continue;
-    // Jobs of other tenants stand in lines of their own.
+    // Jobs of other tenants wait in lines of their own.
     if (!state.tenants->empty() && other->spec.tenant != job.spec.tenant) continue;
     if (goes_first(*other, job)) out.ahead.push_back(id);
   }
 }
 
-// The number that was told is as old as the verdict.
+// The stored number is as old as the verdict.
 void count_ahead(const Job& job, Explanation& out) {
   const bool is_counted = is_any_of<reason::BehindOlderJob>(out.reason) && !job.planned;
   if (!is_counted || out.ahead.empty()) return;
@@ -60,7 +60,7 @@ void count_ahead(const Job& job, Explanation& out) {
   out.summary = sentence(out.reason);
 }
 
-// What the policy wants and the engine has not carried out, and by how much it is ahead of what lost.
+// What the policy wants and the engine has not carried out, and its lead over the sizes that lost.
 void add_choice(const Job& job, Explanation& out) {
   if (!out.chosen || is_final(job.state())) return;
   const Alternative& chosen = *out.chosen;
@@ -73,7 +73,7 @@ void add_choice(const Job& job, Explanation& out) {
   if (const std::string scores = scores_of(chosen, out.lost); !scores.empty()) out.evidence.push_back(scores);
 }
 
-// Which job comes first, or none: then no job waits any more, and only the free slots tell.
+// Which job comes first, or none: then no job waits any more, and only the free slots matter.
 void name_first(const ClusterState& state, const Job& job, Reason& reason) {
   visit_reason(
       [&]<class R>(R& why) {
@@ -91,12 +91,12 @@ void name_first(const ClusterState& state, const Job& job, Reason& reason) {
       reason);
 }
 
-// A policy file that gives a job nothing without a word of its own.
+// A policy file gives the job no slots, without a word of its own.
 bool is_given_nothing(const ClusterState& state, const Job& job, const Reason& reason) {
   return job.state() == JobState::kPending && state.deployment.active && is_any_of<reason::FixedSize>(reason);
 }
 
-// What a policy file says of a job that it gives nothing and that keeps its slots all the same.
+// The text for a job that a policy file gives no slots and that keeps its slots nevertheless.
 const reason::PolicyWord* word_on_unclaimed(const Job& job, const Reason& reason) {
   const bool keeps = is_any_of<reason::Unclaimed>(reason) && job.planned && job.planned->target.size == 0;
   return keeps ? reason_as<reason::PolicyWord>(job.planned->target.reason) : nullptr;
@@ -116,7 +116,7 @@ void add_policy_file(const ClusterState& state, const Job& job, Explanation& out
                 advice_for_admin("have the policy before it decide again: schedctl policy rollback")};
 }
 
-// What is said of the job is not what the policy file in charge wants: that one has failed.
+// The job's reason is not what the active policy file wants: the file has failed.
 void add_failed_rounds(const ClusterState& state, const Job& job, Explanation& out) {
   const PolicyDeployment& deployment = state.deployment;
   if (!deployment.active || deployment.failures == 0 || !job.planned || is_final(job.state())) return;
@@ -135,8 +135,8 @@ void add_deadline(const ClusterState& state, const Job& job, Explanation& out) {
                          waiting_time((state.now - due).to_seconds()) + " ago");
 }
 
-// What has been carried out reads as done: "grew 1 -> 2". A change whose workers were lost before it was done reads as
-// given up, until the job is decided about again.
+// A completed change is shown as done: "grew 1 -> 2". A change whose workers were lost before it was done is shown as
+// abandoned, until the next decision about the job.
 std::string told(const Job& job, const Reason& reason) {
   std::string text = sentence(reason);
   const auto to = visit_reason(
@@ -156,7 +156,7 @@ std::string told(const Job& job, const Reason& reason) {
   return text;
 }
 
-// Its summary says how its newest lost worker ended.
+// Its summary states how its newest lost worker ended.
 bool tells_error(const Job& job) {
   return job.state() == JobState::kFailed && !job.recovery.last_error.empty();
 }
@@ -168,7 +168,7 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   add_failed_rounds(state, job, out);
   add_deadline(state, job, out);
   add_training_evidence(state, job, out.evidence);
-  // The one that its own settings ended is the summary's, and no loss of a worker that had begun.
+  // The loss caused by its own settings is in the summary, and is no loss of a worker that had begun.
   const bool by_settings = job.recovery.misconfigured && job.recovery.restarts == 1;
   if (job.recovery.restarts > 0 && !by_settings) {
     out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") + " so far" +
@@ -208,7 +208,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.lost = job.verdict.lost;
   out.chosen = job.verdict.chosen;
   if (job.planned && !job.planned->target.lost.empty()) {
-    // The plan is as new as the numbers in it; a verdict is stored anew only when it says something else.
+    // The plan is as recent as its numbers; a verdict is stored again only when it differs.
     const Target& target = job.planned->target;
     out.chosen = Alternative{target.size, target.score, target.reason};
     out.lost = target.lost;

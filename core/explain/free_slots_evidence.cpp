@@ -16,13 +16,13 @@
 namespace tidepool::core {
 namespace {
 
-// Its sentence counts free slots, and does not say why the job has none of them.
+// Its sentence counts free slots, but does not state why the job gets none of them.
 bool counts_free_slots(const Reason& why) {
   return is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::PreemptionRefused,
                    reason::WaitingForNodes, reason::TurnWait>(why);
 }
 
-// Of so many free slots, those that the tenant may not have and would if all guarantees were lent.
+// Of `free` slots, those that the tenant may not have but would have if all guarantees were lent.
 int kept_of(const ClusterState& state, const std::string& tenant, int free, int kept_by_guarantees) {
   const auto share = binding_share(state, tenant);
   if (!share) return 0;
@@ -33,13 +33,13 @@ int kept_of(const ClusterState& state, const std::string& tenant, int free, int 
 // Free slots where a job may run.
 struct FreeRoom {
   int slots = 0;
-  int closed = 0;                                 // of these, on nodes that other jobs have to themselves
-  std::vector<std::string> closed_by = {};        // "job-2 on node-1" of each of these nodes
-  int workers = 0;                                // of the job, that fit on the other nodes
-  std::vector<std::pair<const Node*, int>> open;  // of these others those with free slots, and how many
+  int closed = 0;                                 // of these, on nodes that are exclusive to other jobs
+  std::vector<std::string> closed_by = {};        // "job-2 on node-1" for each of these nodes
+  int workers = 0;                                // workers of the job that fit on the other nodes
+  std::vector<std::pair<const Node*, int>> open;  // the other nodes with free slots, and how many
 };
 
-// "job-2 on node-1", of a node with workers of an exclusive job.
+// "job-2 on node-1", for a node with workers of an exclusive job.
 std::string job_alone_on(const ClusterState& state, const Node& node) {
   for (const WorkerId owner : node.owners) {
     const Job* job = owner ? state.find_job(state.find_worker(owner)->job) : nullptr;
@@ -48,7 +48,7 @@ std::string job_alone_on(const ClusterState& state, const Node& node) {
   return node.name;
 }
 
-// Of the type with most free slots, unless the job mixes types: those that slots_free_for() counts.
+// For the type with most free slots, unless the job mixes types: the slots that slots_free_for() counts.
 FreeRoom free_room(const ClusterState& state, const Job& job) {
   const FreeSlots free(state);
   std::map<std::string, FreeRoom> rooms;
@@ -76,8 +76,8 @@ int free_for(const FreeRoom& room, const Job& job) {
   return slots;
 }
 
-// Free slots of the room that the plan gives to other jobs which do not have them yet and could take them: to any, if
-// it gives the job none, else to those before it in the plan's order.
+// Free slots of the room that the plan gives to other jobs which do not have them yet and could take them: to any job
+// if the plan gives this job none, else to the jobs before it in the plan's order.
 struct PlannedForOthers {
   int slots = 0;
   std::vector<std::string> jobs = {};  // the first of them in the plan's order, for as many slots as are free
@@ -113,7 +113,7 @@ std::string jobs_before(const std::vector<std::string>& jobs) {
   return counted(static_cast<double>(jobs.size()), "job") + " before it in line";
 }
 
-// Free slots that are left over once each open node holds as many of its workers as fit, where too few do.
+// Free slots left over once each open node holds as many of the job's workers as fit, if too few fit.
 int scattered(const FreeRoom& room, const Job& job) {
   if (room.workers >= job.spec.elastic.sizes.front()) return 0;
   return room.slots - room.closed - room.workers * job.spec.gpus_per_worker;

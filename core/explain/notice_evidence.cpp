@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAnswersTold = 4;
 
-// Its job goes on: it has refused, or was asked and is not needed any more.
+// Its job continues: its program refused, or was asked and is no longer needed.
 bool is_over(const ClusterState& state, const Job& job, const Worker& worker) {
   const LeaveNotice& notice = *worker.notice;
   const auto& asked = job.preemption.asked;

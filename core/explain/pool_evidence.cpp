@@ -39,7 +39,7 @@ std::string wanted(const ClusterState& state, const PoolTarget& answer) {
          " of pool " + answer.pool + (answer.word.empty() ? "" : ": " + policy_words(answer.word, answer.numbers));
 }
 
-// Requires: the job may be on none of its nodes.
+// Requires: the job may use none of its nodes.
 std::string why_none(const JobSpec& job, const PoolSpec& pool) {
   const Node node = node_to_be(pool);
   if (job.placement.exclusive) return "it creates none for jobs with placement.exclusive";

@@ -8,7 +8,7 @@
 namespace tidepool::core {
 namespace {
 
-// Only its node knows whether a state has come from there into the job's checkpoint folder yet.
+// Only its node knows whether a state from there is already in the job's checkpoint folder.
 std::string place_of_state(const ClusterState& state, const Job& job, const SavedState& kept) {
   const Node* node = state.find_node(kept.node);
   const bool has_folder = !job.spec.checkpoint.dir.empty();
@@ -21,7 +21,7 @@ std::string place_of_state(const ClusterState& state, const Job& job, const Save
   return " is kept in its checkpoint folder, or by node " + node->name + " until it is there";
 }
 
-// Of a program that keeps its state by itself, in a folder of each node's agent unless its job names one.
+// For a program that manages its own state, in a folder of each node's agent unless its job names one.
 std::string place_of_own_state(const ClusterState& state, const Job& job) {
   const NodeId home = job.membership.restart_state.home;
   if (!home || !job.spec.checkpoint.dir.empty()) return "";
@@ -32,7 +32,7 @@ std::string place_of_own_state(const ClusterState& state, const Job& job) {
          " only: so that it can start elsewhere, set a checkpoint.dir that all nodes see";
 }
 
-// What a job that holds nothing would go on from.
+// The state from which a job without workers would continue.
 void add_kept_state(const ClusterState& state, const Job& job, std::vector<std::string>& out) {
   if (job.state() != JobState::kPending && job.state() != JobState::kSuspended) return;
   if (job.spec.resize == ResizeMode::kRestart) {
@@ -55,7 +55,7 @@ void add_kept_state(const ClusterState& state, const Job& job, std::vector<std::
   out.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + place_of_state(state, job, *kept));
 }
 
-// The run began behind a state that had been saved: its workers found none that fits, or only an older one.
+// The run began from an earlier step than a saved state: its workers found no usable state, or only an older one.
 void add_unused_state(const Job& job, std::vector<std::string>& out) {
   const Membership& now = job.membership;
   if (job.state() != JobState::kRunning || !now.switched || now.commit.from_size != 0 || now.switch_step < 1) return;

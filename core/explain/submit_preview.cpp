@@ -28,7 +28,7 @@ void add_places(std::span<const WorkerPlacement> joining_workers, std::vector<Su
   std::sort(places.begin(), places.end(), [](const auto& one, const auto& other) { return one.node < other.node; });
 }
 
-// Workers that the intent leaves the job with; none: it changes neither its size nor its place.
+// The job's workers after the intent; none: it changes neither size nor place.
 std::optional<int> size_after(const Intent& intent, int size) {
   const int joined = size + static_cast<int>(joining_workers_of(intent).size());
   using Size = std::optional<int>;
@@ -66,7 +66,7 @@ Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterStat
                                      Instant now) {
   Engine engine(parts, state);
   now = std::max(now, state.now);
-  // What follows without it is not its doing.
+  // Changes that would follow without the submission are not its effect.
   TP_TRY(decide_all(engine, now, [](const Plan&) {}));
   const auto* resize = std::get_if<JobResizeRequested>(&tried);
   SubmitPreview preview{

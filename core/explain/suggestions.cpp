@@ -31,27 +31,27 @@ namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kSuggestionsMax = 4;
-constexpr std::size_t kLendersNamed = 2;   // of those that keep most
-constexpr std::size_t kVictimsTried = 16;  // each is a look at the whole pool
+constexpr std::size_t kLendersNamed = 2;   // those that keep most
+constexpr std::size_t kVictimsTried = 16;  // each is a check of the whole pool
 constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
 
-// No change is under way or asked for, so only time may keep it from one.
+// No change is in progress or requested, so only time may prevent one.
 bool may_change_in_time(const Job& job) {
   return runs_unchanged(job) && !job.requests.suspend && !job.requests.cancel && job.requests.pinned_size == 0;
 }
 
-// Slots that running jobs give up would let it start.
+// Slots released by running jobs would let it start.
 bool waits_for_others(const Job& job, const Reason& why) {
   return job.state() == JobState::kPending && (traits_of(why).blocks == Blocks::kForLackOfSlots ||
                                                is_any_of<reason::PriceWait, reason::MeritWait, reason::TurnWait>(why));
 }
 
-// It goes on until a user ends it.
+// The job runs until a user ends it.
 bool can_be_cancelled(const Job& job) {
   return is_active(job.state()) && !winds_down(job) && !job.requests.cancel;
 }
 
-// The pool as it would be without one job or another.
+// The pool as it would be without certain jobs.
 class WithoutJob {
  public:
   explicit WithoutJob(const ClusterState& state) : trial_(state) {}
@@ -79,11 +79,11 @@ class WithoutJob {
 
 struct Shortage {
   int slots = 0;
-  const std::string* tenant = nullptr;  // only jobs of this one give way; null = any
+  const std::string* tenant = nullptr;  // only jobs of this tenant may end; null = any
 };
 
-// Other running jobs whose end would make enough room by itself: those of the job's own tenant first, whose users may
-// end them, and of these the smallest.
+// Other running jobs whose end alone would make enough room: first jobs of the job's own tenant, whose users may end
+// them, and among these the smallest.
 void suggest_victims(const ClusterState& state, const Job& job, const Shortage& lacks, Explanation& out) {
   std::vector<std::tuple<bool, int, JobId>> victims;  // of another tenant, slots
   for (const auto& [id, other] : state.jobs) {
@@ -103,7 +103,7 @@ void suggest_victims(const ClusterState& state, const Job& job, const Shortage& 
   }
 }
 
-// For workers of several slots: the node that lacks least for one more.
+// For workers with several slots: the node that lacks least for one more worker.
 void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
   const Node* best = nullptr;
   for (const auto& [id, node] : state.nodes) {
@@ -115,8 +115,8 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
   if (lacks > 0) out.advice.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
 }
 
-// The moment before which a running job keeps slots that its policy gives to others, or would divide anew if the job's
-// size could change, and what keeps them. None: time is not what keeps them.
+// The time until which a running job keeps slots that its policy gives to others, or would divide differently if the
+// job's size could change, and the cause. None: time is not the cause.
 struct KeepsUntil {
   Instant at;
   const char* by = "";
@@ -138,7 +138,7 @@ std::optional<KeepsUntil> keeps_until(const ClusterState& state, const Job& othe
   return KeepsUntil{*until, until == runtime ? "elastic.min_runtime" : "elastic.cooldown"};
 }
 
-// The first of the jobs that may give up slots where the job may run, and when.
+// The first of the jobs that may release slots where the job may run, and when.
 void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanation& out) {
   std::optional<KeepsUntil> first;
   JobId holder;
@@ -154,7 +154,7 @@ void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanat
                        " keeps its slots until then (" + first->by + ")");
 }
 
-// Jobs that were preempted for it give up all that it lacks: there is nothing to do but to wait for them.
+// Jobs preempted for it release all slots that it lacks: the only advice is to wait for them.
 bool has_enough_coming(const ClusterState& state, const Job& job, Explanation& out) {
   const auto given = given_up_for(state, job);
   const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
@@ -163,14 +163,14 @@ bool has_enough_coming(const ClusterState& state, const Job& job, Explanation& o
   return true;
 }
 
-// No room elsewhere helps a job whose tenant has all that it may have.
+// Room elsewhere does not help a job whose tenant has all slots that it may have.
 void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
   suggest_victims(state, job, {.slots = needed, .tenant = &job.spec.tenant}, out);
   out.advice.push_back(
       advice_for_admin("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE"));
 }
 
-// Of the tenant's share, where it is what the job waits for or is held by.
+// Advice about the tenant's share, if the job waits for it or is limited by it.
 void suggest_lending(const Job& job, Explanation& out) {
   const bool lacks_share = waits_for_others(job, out.reason) || is_any_of<reason::ShareHold>(out.reason);
   if (out.kept_by_guarantees == 0 || !lacks_share) return;
@@ -179,7 +179,7 @@ void suggest_lending(const Job& job, Explanation& out) {
   out.advice.push_back(std::move(ask));
 }
 
-// What is left of workers that have ended goes, or its operator knows that nothing is.
+// The remains of ended workers must disappear, or the operator must know that there are none.
 void suggest_quarantined(const ClusterState& state, const Node& node, Explanation& out) {
   const SlotHold* hold = nullptr;
   int slots = 0;
@@ -195,7 +195,7 @@ void suggest_quarantined(const ClusterState& state, const Node& node, Explanatio
                        "); if you know that nothing is left there: schedctl node release-slots " + node.name));
 }
 
-// The first that the job may run on.
+// The first node that the job may use.
 void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kLost || state.has_gone(node) || !may_run_on(job, node)) continue;
@@ -210,7 +210,7 @@ bool is_lost_to_pool(const ClusterState& state, const Node& node) {
   return mine != nullptr && goes_anyway(*mine, state.now);
 }
 
-// Reasons name the node to undrain, and know no pools.
+// Reasons name the node to undrain, but do not know about pools.
 std::vector<Advice> without_vain_undrains(const ClusterState& state, std::vector<Advice> lines) {
   for (const auto& [id, node] : state.nodes) {
     if (!node.drain || !is_lost_to_pool(state, node)) continue;
@@ -219,8 +219,8 @@ std::vector<Advice> without_vain_undrains(const ClusterState& state, std::vector
   return lines;
 }
 
-// Reasons name the job whose end would help by its policy, and know no nodes: what that job holds where no new workers
-// come frees nothing.
+// Reasons name the job whose end would help according to its policy, but do not know about nodes: its slots on nodes
+// that accept no new workers would not become free.
 std::vector<Advice> without_vain_ends(const ClusterState& state, const Job& job, std::vector<Advice> lines) {
   std::erase_if(lines, [&](const Advice& each) {
     const Job* holder = each.ends ? state.find_job(each.ends) : nullptr;
@@ -229,7 +229,7 @@ std::vector<Advice> without_vain_ends(const ClusterState& state, const Job& job,
   return lines;
 }
 
-// Reasons know no guarantees: where not even the smallest size is within them, to ask for a size is refused.
+// Reasons do not know about guarantees: if not even the smallest size is within them, a request for a size is refused.
 std::vector<Advice> without_refused_sizes(const ClusterState& state, const Job& job, std::vector<Advice> lines) {
   std::erase_if(lines,
                 [&](const Advice& each) { return each.pins && !check_pin(state, job, job.spec.elastic.min).ok(); });
@@ -241,7 +241,7 @@ std::vector<Advice> with_share_rule(const ClusterState& state, const Job& job, c
   return without_vain_ends(state, job, without_vain_undrains(state, lines));
 }
 
-// What makes a node that is up, or slots of it, take workers again.
+// What makes a node that is up, or some of its slots, accept workers again.
 void suggest_reopened(const ClusterState& state, const Node& node, Explanation& out) {
   if (node.cordoned) out.advice.push_back(advice_for_admin("uncordon " + node.name));
   if (node.drain && !is_lost_to_pool(state, node)) {
@@ -287,7 +287,7 @@ void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) 
   }
 }
 
-// What keeps pools that suit the job from making nodes.
+// What prevents pools that suit the job from creating nodes.
 void suggest_pool_repairs(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [name, pool] : state.pools.pools) {
     if (pool.retired || !suits(job, pool.spec)) continue;
@@ -312,7 +312,7 @@ void suggest_never_fits(const ClusterState& state, const Job& job, const reason:
   if (fits == 0 && slots > 1) out.advice.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
-// Of a job whose workers have rules together: as many as find room by these, or ever can.
+// For a job with rules for its workers together: the number of workers that find room under the rules, now or ever.
 void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out) {
   const auto* never = reason_as<reason::DomainsTooSmall>(out.reason);
   if (never != nullptr && never->with_pools.value_or(0) >= never->needed) return;
@@ -326,12 +326,12 @@ void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out
   if (fits_if_mixed(state, job, room)) out.advice.emplace_back(kMixTypes);
 }
 
-// Whether `line` is `less`, or `less` with a type of slots.
+// Whether `line` is `less`, or `less` with a slot type added.
 bool adds_type(const std::string& line, const std::string& less) {
   return line == less || line.starts_with(less + " of type ");
 }
 
-// Of two lines of which one adds a type, that one stays. `text_of`: of a line.
+// If one of two lines adds a type, that line stays. `text_of`: the text of a line.
 template <class Line, class TextOf>
 void append_lines(const std::vector<Line>& lines, std::vector<Line>& out, TextOf text_of) {
   for (const Line& line : lines) {

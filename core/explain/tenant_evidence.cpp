@@ -39,7 +39,7 @@ std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
   return promised == 0 ? ", none of them guaranteed" : "; it is guaranteed " + grouped(promised) + " of them";
 }
 
-// Slots of the type that jobs of the tenant hold which ask for particular nodes.
+// Slots of the type held by the tenant's jobs that request particular nodes.
 int slots_of_askers(const ClusterState& state, const std::string& tenant, const std::string& type, Money dearest) {
   int slots = 0;
   for (const auto& [id, worker] : state.workers) {
@@ -53,14 +53,14 @@ int slots_of_askers(const ClusterState& state, const std::string& tenant, const 
   return slots;
 }
 
-// Its tenant's jobs could use more than they may have.
+// Its tenant's jobs could use more slots than they may have.
 bool tenant_lacks_slots(const ClusterState& state, const Job& job) {
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
   return plan != nullptr && !plan->satisfied && !is_final(job.state());
 }
 
-// Of those on its tenant's path, from the pool on. A job that holds no slots waits for each of them: not even one that
-// shrinks lets a job start.
+// The budgets on its tenant's path, from the pool down. A job without slots waits for each of them: even a budget that
+// only shrinks jobs does not let a job start.
 std::vector<reason::OfBudget> budgets_in_force(const ClusterState& state, const Job& job) {
   std::vector<reason::OfBudget> all;
   for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {

@@ -12,8 +12,8 @@
 namespace tidepool::core {
 namespace {
 
-// Where the means say that the one size is faster and the change between them said the other: what that has shown, by
-// which policies judge. ", but 24,657 samples/s right after 32,670 samples/s with 1 worker"
+// If the means say that one size is faster and the change between the sizes showed the opposite: the result of the
+// change, by which policies judge. ", but 24,657 samples/s right after 32,670 samples/s with 1 worker"
 std::string seen_at_change(const std::map<int, SizeRecord>& sizes, const SizeRecord& record) {
   const SizeChange& change = record.entered;
   const auto other = sizes.find(change.from);
@@ -25,7 +25,7 @@ std::string seen_at_change(const std::map<int, SizeRecord>& sizes, const SizeRec
 }
 
 // One line a measured size, smallest first: "2 workers: 9,121 samples/s over 60 steps".
-// What it did on other types of slot is said with their names.
+// Measurements on other slot types are shown with the type's name.
 void add_measurements(const Job& job, std::vector<std::string>& out) {
   const auto tell = [&](const std::map<int, SizeRecord>& sizes, const std::string& where) {
     for (const auto& [size, record] : sizes) {
@@ -37,7 +37,7 @@ void add_measurements(const Job& job, std::vector<std::string>& out) {
   for (const auto& [type, records] : job.measurements.on_other_types) tell(records.sizes, " on " + type);
 }
 
-// The mean, how often, and what it was at sizes where that differs: "50 ms on average (3 times), to 4-7 workers 90 ms".
+// The mean, the count, and the mean at sizes where it differs: "50 ms on average (3 times), to 4-7 workers 90 ms".
 template <class InWords>
 std::string cost_in_words(double mean_ms, std::int64_t count, const std::map<int, SizeCost>& by_size,
                           InWords in_words) {
@@ -71,7 +71,7 @@ void add_transition_costs(const Job& job, std::vector<std::string>& out) {
   out.push_back("its workers have booted in " + cost_in_words(boot.mean_ms, boot.count, boot.by_size, in_s));
 }
 
-// One line a slow worker, with what is held against it.
+// One line per slow worker, with its evidence.
 void add_stragglers(const ClusterState& state, const Job& job, std::vector<std::string>& out) {
   for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
@@ -89,7 +89,7 @@ void add_stragglers(const ClusterState& state, const Job& job, std::vector<std::
   }
 }
 
-// One line a worker with less than a full share, with what its slowness still costs.
+// One line per worker with less than a full share, with the remaining cost of its slowness.
 void add_eased(const ClusterState& state, const Job& job, std::vector<std::string>& out) {
   for (const auto& [id, rebalanced] : job.shares.rebalanced) {
     const auto speed = eased_speed(state, job, id);
@@ -100,7 +100,7 @@ void add_eased(const ClusterState& state, const Job& job, std::vector<std::strin
   }
 }
 
-// What keeps a slow worker in its place though its slowness has cost enough.
+// What keeps a slow worker in place although its slowness has cost enough.
 void add_replacement_wait(const ClusterState& state, const Job& job, std::vector<std::string>& out) {
   const auto next = next_replacement(job);
   if (!next || *next <= state.now) return;

@@ -26,7 +26,7 @@ std::string listed(const std::vector<std::string>& names, const std::string& las
   return text;
 }
 
-// Which nodes match, and of each key that no node has with such a value, which values there are.
+// Which nodes match, and for each key without a node with a requested value, the values that exist.
 std::vector<std::string> evidence_of_labels(const ClusterState& state, const Job& job) {
   const Selector& selector = job.spec.placement.selector;
   if (selector.empty()) return {};
@@ -57,7 +57,7 @@ std::vector<std::string> evidence_of_labels(const ClusterState& state, const Job
   return lines;
 }
 
-// What a slot has to bring, and the most that one of a node brings which is told to have less.
+// What a slot must provide, and the highest amount on the nodes that report less.
 std::vector<std::string> evidence_of_memory(const ClusterState& state, const Job& job) {
   if (!job.spec.memory) return {};
   const std::int64_t each = memory_asked_per_slot(job.spec);
@@ -73,7 +73,7 @@ std::vector<std::string> evidence_of_memory(const ClusterState& state, const Job
   return {std::move(text)};
 }
 
-// Beside their types.
+// In addition to their types.
 std::vector<std::string> evidence_of_nodes(const ClusterState& state, const Job& job) {
   std::vector<std::string> lines = evidence_of_labels(state, job);
   for (std::string& line : evidence_of_memory(state, job)) lines.push_back(std::move(line));

@@ -19,15 +19,15 @@ namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kNamesMost = 3;
-constexpr std::size_t kBoundMost = 6;  // jobs that are told of one by one
+constexpr std::size_t kBoundMost = 6;  // most jobs that are listed one by one
 
 // "job-1", "job-1, job-2 and job-3", "7 jobs".
 std::string named_victims(const std::vector<std::string>& names) {
   return names.size() > kNamesMost ? counted(static_cast<double>(names.size()), "job") : word_series(names);
 }
 
-// Slots that the victim gives up for the job, as its newest reason says, and has not left yet: all of a job that was
-// preempted for it, some of one that goes on with fewer workers and not for others beside.
+// Slots that the victim releases for the job, according to its newest reason, and has not left yet: all slots of a job
+// preempted for it; some slots of a job that continues with fewer workers, unless it also releases slots for others.
 int slots_given(const ClusterState& state, const Job& victim, const Job& job) {
   const Reason& why = victim.verdict.reason;
   const auto* preempted = reason_as<reason::Preempted>(why);
@@ -42,7 +42,7 @@ int slots_given(const ClusterState& state, const Job& victim, const Job& job) {
   return static_cast<int>(slots);
 }
 
-// Of the victim's workers that leave and have not ended.
+// The victim's workers that leave and have not ended.
 void count_leaving(const ClusterState& state, const Job& victim, const Job& job, GivenUp& given) {
   for (const WorkerId id : victim.membership.workers) {
     const Worker& worker = *state.find_worker(id);
@@ -56,19 +56,19 @@ void count_leaving(const ClusterState& state, const Job& victim, const Job& job,
 // A job of a lower priority that keeps its slots for as long as its minimum run time and its cooldown last.
 struct BoundJob {
   Instant until;
-  bool cools = false;  // its cooldown ends last
+  bool cools = false;  // its cooldown ends after the minimum run time
   JobId job;
   int slots = 0;  // where the other job may run
 };
 
-// The one that may be preempted first in front.
+// Puts the job that may be preempted first in front.
 std::vector<BoundJob> bound_jobs(const ClusterState& state, const Job& job) {
   std::vector<BoundJob> bound;
   for (const auto& [id, other] : state.jobs) {
     const JobSpec& spec = other->spec;
     const bool has_own_size = spec.scaling.names_policy() || other->requests.pinned_size > 0;
     if (spec.priority >= job.spec.priority || !spec.preemptible || has_own_size || winds_down(*other)) continue;
-    // Between tenants shares decide, and no priorities.
+    // Between tenants shares decide, not priorities.
     if (!state.tenants->empty() && spec.tenant != job.spec.tenant) continue;
     if (!is_active(other->state()) || !other->last_start_at) continue;
     const Instant until = *resizable_at(*other);

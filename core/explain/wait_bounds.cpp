@@ -23,7 +23,7 @@ bool has_several_types(const ClusterState& state) {
   });
 }
 
-// Of whole workers, on nodes that take some and suit the job.
+// Slots for whole workers, on nodes that accept some and suit the job.
 SlotCounts slots_there(const ClusterState& state, const Job& job) {
   SlotCounts slots;
   const int each = job.spec.gpus_per_worker;
@@ -34,7 +34,7 @@ SlotCounts slots_there(const ClusterState& state, const Job& job) {
   return slots;
 }
 
-// Nodes of the pool that have not joined and may be asked for, or have been; in place of those that leave, too.
+// Nodes of the pool that have not joined and may be or have been requested, including replacements of leaving nodes.
 int nodes_to_come(const ClusterState& state, const NodePool& pool) {
   int joined = 0;
   for (const auto& [request, node] : state.pools.nodes) {
@@ -74,7 +74,7 @@ void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why
   why.largest = largest;
 }
 
-// Room for groups of its workers: of each type on what is there and on all nodes that pools may still make.
+// Room for groups of its workers, per type: on present nodes and on all nodes that pools may still create.
 void tell_pools(const ClusterState& state, const Job& job, reason::DomainsTooSmall& why) {
   if (!why.group) return;
   const NodeRoom room(state);
@@ -95,7 +95,7 @@ void tell_pools(const ClusterState& state, const Job& job, reason::DomainsTooSma
   if (!workers.empty()) why.with_pools = std::max(why.room, most * job.spec.gpus_per_worker);
 }
 
-// Nodes that are on their way; where none is, a pool that fails to make one.
+// Coming nodes; if there are none, a pool that fails to create one.
 void tell_coming(const ClusterState& state, const Job& job, reason::NoNodes& why) {
   for (const auto& [name, pool] : state.pools.pools) {
     if (!suits(job, pool.spec)) continue;
@@ -110,13 +110,13 @@ void tell_coming(const ClusterState& state, const Job& job, reason::NoNodes& why
   }
 }
 
-// It may take workers again: it is away, or closed, and its pool does not give it back.
+// It may accept workers again: it is away, or closed, and its pool does not release it.
 bool may_come_back(const ClusterState& state, const Node& node) {
   const PoolNode* mine = state.pools.find_node(node.id);
   return !state.has_gone(node) && (mine == nullptr || !mine->is_leaving());
 }
 
-// No node is there that could come back, and all that pools may have are too few.
+// No node could come back, and all nodes that pools may have are too few.
 std::optional<Reason> beyond_all_pools(const ClusterState& state, const Job& job) {
   const bool any_pool = std::any_of(state.pools.pools.begin(), state.pools.pools.end(),
                                     [](const auto& any) { return !any.second.retired; });
@@ -135,7 +135,8 @@ bool could_hold(const Job& job, const PoolSpec& pool) {
   return pool.slots_per_node >= job.spec.gpus_per_worker && (!is_choosy(job.spec) || may_run_on(job, node_to_be(pool)));
 }
 
-// An hour of the cheapest slot that suits the job, of what is there and of what pools make; none: nothing suits it.
+// Price per hour of the cheapest slot that suits the job, on present nodes and those that pools create; none: no slot
+// does.
 std::optional<Money> cheapest_slot(const ClusterState& state, const Job& job) {
   std::optional<Money> least;
   const auto consider = [&](Money price) { least = least ? std::min(*least, price) : price; };
@@ -148,7 +149,7 @@ std::optional<Money> cheapest_slot(const ClusterState& state, const Job& job) {
   return least;
 }
 
-// It could not start on any slots whatever becomes free.
+// It could not start on any slots, whatever becomes free.
 std::optional<Reason> above_cap(const ClusterState& state, const Job& job) {
   const auto& cap = job.spec.scaling.price_cap;
   const auto least = cap ? cheapest_slot(state, job) : std::nullopt;
@@ -159,7 +160,8 @@ std::optional<Reason> above_cap(const ClusterState& state, const Job& job) {
   return reason::PriceCap{.cap = *cap, .price = price, .slots = slots};
 }
 
-// All slots that are held where the job may run are on nodes that take no new workers: it gets none that come free.
+// All held slots where the job may run are on nodes that accept no new workers: it gets none of them when they become
+// free.
 bool is_kept_out_by_closed(const ClusterState& state, const Job& job) {
   bool any_closed = false;
   for (const auto& [id, node] : state.nodes) {

@@ -13,7 +13,7 @@
 namespace tidepool::core {
 namespace {
 
-// The place in line is another one for each job.
+// The place in line differs for each job.
 std::string without_place(Reason reason) {
   visit_reason(
       []<class R>(R& why) {
@@ -23,7 +23,7 @@ std::string without_place(Reason reason) {
   return sentence(reason);
 }
 
-// What a reason to wait may depend on beside what the engine has said.
+// What a waiting reason may depend on in addition to the engine's verdict.
 bool asks_for_the_same(const JobSpec& one, const JobSpec& other) {
   const auto asked = [](const JobSpec& spec) {
     return std::tie(spec.gpus_per_worker, spec.elastic.sizes, spec.elastic.group, spec.slot_types, spec.mixed_types,
@@ -32,7 +32,7 @@ bool asks_for_the_same(const JobSpec& one, const JobSpec& other) {
   return asked(one) == asked(other);
 }
 
-// Jobs of which the engine has said the same and that ask for the same, with the row that tells their reason.
+// Jobs with the same verdict and the same requests, with the row that has their reason.
 struct Alike {
   const Job* first;
   std::size_t row;
@@ -42,8 +42,8 @@ struct Alike {
 
 std::vector<WaitingTogether> waiting_together(const ClusterState& state, const std::vector<JobId>& jobs) {
   std::vector<WaitingTogether> rows;
-  std::map<std::string, std::size_t> row_of;           // by what is told
-  std::map<std::string, std::vector<Alike>> alike_of;  // by what the engine has said
+  std::map<std::string, std::size_t> row_of;           // by the text of the reason
+  std::map<std::string, std::vector<Alike>> alike_of;  // by verdict
   for (const JobId id : jobs) {
     const Job* job = state.find_job(id);
     if (job == nullptr || job->state() != JobState::kPending || !job->verdict.job) continue;

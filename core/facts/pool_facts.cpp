@@ -15,10 +15,9 @@
 namespace tidepool::core {
 namespace {
 
-constexpr Duration kListLag = Duration::seconds(30);  // a node created a moment ago may not be listed yet
-constexpr Duration kLastMoments =
-    Duration::seconds(30);                            // for workers on a node that is being released and joins again
-constexpr Duration kSameEnd = Duration::seconds(10);  // clocks and calls make repeated reports differ slightly
+constexpr Duration kListLag = Duration::seconds(30);      // a node created a moment ago may not be listed yet
+constexpr Duration kLastMoments = Duration::seconds(30);  // for workers on a released node that comes back
+constexpr Duration kSameEnd = Duration::seconds(10);      // clocks and calls make repeated reports differ slightly
 
 nlohmann::json data_of(const PoolNode& node) {
   return {{"pool", node.pool}, {"name", node.name}, {"request", node.request}, {"provider_id", node.provider_id}};

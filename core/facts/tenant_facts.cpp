@@ -134,7 +134,7 @@ std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state
   return kept;
 }
 
-// `when`: under which condition the job would keep them.
+// `when`: the condition under which the job would keep them, for the message.
 Status check_kept(const ClusterState& state, const Job& job, int slots, std::string_view when) {
   if (state.tenants->empty() || slots == 0) return ok_status();
   auto kept_by = kept_by_others(state, job);

@@ -75,7 +75,7 @@ std::optional<Instant> reaches_at(const BudgetAccount& account, Money amount) {
   if (rate == 0) return std::nullopt;
   const Wide missing = static_cast<Wide>((amount - account.spent).count_micros()) * kUsPerHour - account.remainder;
   const Wide at = account.counted_until.count_us() + (missing + rate - 1) / rate;
-  if (at > std::numeric_limits<std::int64_t>::max() / 2) return std::nullopt;  // beyond what is ever counted
+  if (at > std::numeric_limits<std::int64_t>::max() / 2) return std::nullopt;  // beyond any counted time
   return Instant::from_micros(static_cast<std::int64_t>(at));
 }
 

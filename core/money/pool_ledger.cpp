@@ -26,7 +26,7 @@ void count_part(PoolLedger& ledger, Duration passed) {
   }
 }
 
-// What the day had is kept aside, and the next one begins with nothing.
+// Stores the account of the day, and begins the next day at zero.
 void turn_to(PoolLedger& ledger, std::int64_t day) {
   const std::int64_t over = std::exchange(ledger.day, day);
   const PoolDayId id(static_cast<std::uint64_t>(over) + 1);

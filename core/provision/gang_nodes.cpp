@@ -16,7 +16,7 @@ bool GangNodes::serve() {
   return any;
 }
 
-// Whether it waits for a node that is on its way, or will be.
+// Returns whether it waits for a node that is coming, or was ordered now.
 bool GangNodes::serve_waiting(const BacklogGang& gang) {
   bool gives_way = false;
   const auto may_buy_for_it = [&](const NodePool& pool) {
@@ -37,8 +37,8 @@ void GangNodes::keep_nodes() {
   turn_.orders.keep_for(not_served_, [&](const NodePool& pool) { return turn_.targets.may_buy(pool); });
 }
 
-// Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
-// them do so, the gang gets nodes once it has waited for as long as one takes to come.
+// Running jobs can release the slots that the gang lacks at a smaller loss than their cost. If the policy does not make
+// them release the slots, the gang gets nodes after it has waited for as long as a node takes to come.
 bool GangNodes::others_give_way(const Job& job, const PoolSpec& spec, int lacking) {
   const bool is_apart = gang_of(job) == 1 || !(job.spec.pack_node || has_groups(job.spec));
   const bool any_slots_do = job.spec.gpus_per_worker == 1 && is_apart;

@@ -8,9 +8,9 @@
 namespace tidepool::core {
 namespace {
 
-constexpr int kFreeParts = 4;  // with one of so many parts of a node's slots free no node is bought for growth
+constexpr int kFreeParts = 4;  // no node is bought for growth if 1 / kFreeParts of a node's slots is free
 
-// Names the job that would take most of it.
+// Names the job that would take most of the node.
 reason::NodeForGrowth told_of_growth(const NodesMore& more, const PoolSpec& spec) {
   std::map<JobId, SizeStep> grown;
   for (const SizeStep& step : more.best) grown.try_emplace(step.job->id, step).first->second.to = step.to;
@@ -41,7 +41,7 @@ void GrowthNodes::buy() {
   }
 }
 
-// As few as pay together. Whether any.
+// Buys the smallest number of nodes that is worth its price. Returns whether there is any.
 bool GrowthNodes::buy_for_steps(const NodePool& pool, const std::vector<SizeStep>& steps) {
   const int most = turn_.orders.within_bounds(pool, nodes_for_a_step(steps, turn_.orders.room(), pool.spec));
   for (int nodes = 1; nodes <= most; ++nodes) {
@@ -58,8 +58,8 @@ bool GrowthNodes::any_in_groups() const {
                      [](const auto& any) { return has_groups(any.second->spec) && runs_at_rest(*any.second); });
 }
 
-// What is free would do for some job; what is left beside whole groups does for none with groups. `in_part`: nor does
-// a part of what was asked for together for any step that needs more.
+// Some job can use the free slots: a job with groups only if its whole step has room. `in_part`: only part of what was
+// requested together has come, so this applies to every job.
 bool GrowthNodes::any_fits(const std::vector<SizeStep>& steps, bool in_part) const {
   return std::any_of(steps.begin(), steps.end(), [&](const SizeStep& step) {
     const bool is_whole = in_part || has_groups(step.job->spec);
@@ -67,8 +67,8 @@ bool GrowthNodes::any_fits(const std::vector<SizeStep>& steps, bool in_part) con
   });
 }
 
-// The best that jobs could make of the nodes together, beside what is free; slots that none would take cost money,
-// too.
+// The best use that jobs could make of these nodes together, in addition to the free slots; slots that no job would
+// take cost money, too.
 std::optional<reason::NodeForGrowth> GrowthNodes::growth_by(const PoolNodes& nodes,
                                                             const std::vector<SizeStep>& steps) const {
   const PoolSpec& spec = nodes.pool;

@@ -111,7 +111,7 @@ void NodeOrders::keep_for(const std::vector<const Job*>& jobs, const MayBuy& may
   }
 }
 
-// That pools may have once those that are away or leave no longer count.
+// Nodes that pools may have once those that are away or leaving no longer count.
 std::vector<std::pair<const NodePool*, int>> NodeOrders::nodes_soon(const MayBuy& may_buy) const {
   std::map<std::string, int> replaceable;
   for (const auto& [request, mine] : state_.pools.nodes) {
@@ -177,7 +177,7 @@ int NodeOrders::count(const PoolSpec& spec) const {
   return state_.pools.count(spec.name) + created(spec.name);
 }
 
-// Nodes that the pool may have beyond those it has, as of now.
+// Additional nodes that the pool may have now.
 int NodeOrders::room_of(const NodePool& pool) const {
   if (pool.retired || pool.backoff.holds(now_)) return 0;
   return std::max(0, pool.spec.max - count(pool.spec));
@@ -206,7 +206,7 @@ bool NodeOrders::is_up(const std::string& name) const {
                      [&](const auto& any) { return any.second.name == name && any.second.state == NodeState::kUp; });
 }
 
-// Those of other pools that come with them count for the share of spot nodes. Each pool is asked about once.
+// Nodes of other pools that are ordered with them count for the share of spot nodes. Each pool is asked about once.
 std::vector<const PoolSpec*> NodeOrders::nodes_for(const GangNeed& need, const std::string& type,
                                                    const MayBuy& may_buy) const {
   std::map<std::string, bool> known;
@@ -226,7 +226,7 @@ std::vector<const PoolSpec*> NodeOrders::nodes_for(const GangNeed& need, const s
 std::vector<const PoolSpec*> NodeOrders::cheapest_for(const GangNeed& need, const std::string& type,
                                                       const MayBuy& may_buy, int spot_most) const {
   const Job& job = *need.job;
-  // Whole groups lack, so what is beside whole groups already and less than one counts with what comes.
+  // Whole groups are missing, so workers that fit but are fewer than a group count together with the ordered nodes.
   int workers = need.workers - room_.workers_of(job, type) - room_.workers_over(job, type);
   std::vector<const PoolSpec*> nodes;
   for (const NodePool* pool : by_price_) {
@@ -297,7 +297,7 @@ bool runs_on(const Job& job, Instant until) {
 }  // namespace
 
 std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now) {
-  std::map<std::pair<JobId, std::string>, std::vector<WorkerId>> workers;  // by the type that they are on
+  std::map<std::pair<JobId, std::string>, std::vector<WorkerId>> workers;  // by the type on which they are
   for (const auto& [id, node] : state.nodes) {
     if (!node.drain || node.state != NodeState::kUp || node.drain->deadline <= now || is_given_back(state, id))
       continue;

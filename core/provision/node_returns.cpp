@@ -25,7 +25,7 @@ void NodeReturns::let_go() {
 
 void NodeReturns::let_go(const PoolNode& mine) {
   const NodePool& pool = *turn_.state.pools.find(mine.pool);
-  if (pool.retired || turn_.orders.give_up(mine)) return;  // a retired pool has no provider to end its nodes
+  if (pool.retired || turn_.orders.give_up(mine)) return;  // a retired pool has no provider to delete its nodes
   if (nears_its_end(mine, turn_.now)) {
     const Duration left = std::max(Duration(), *mine.ends_at - turn_.now);
     return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});
@@ -38,7 +38,7 @@ void NodeReturns::let_go(const PoolNode& mine) {
                      why_given_back(mine, pool, staying));
 }
 
-// The newest of those that hold least go. One that is still to come holds nothing: it goes once it has joined.
+// The newest of the nodes that hold least are removed. A coming node holds nothing: it is removed once it has joined.
 void NodeReturns::shrink(const NodePool& pool) {
   if (pool.retired) return;
   std::vector<const PoolNode*> nodes = turn_.orders.staying_in(pool.spec);
@@ -65,14 +65,14 @@ bool NodeReturns::is_idle(const PoolNode& mine) const {
   return mine.idle_since && turn_.now - *mine.idle_since >= turn_.state.pools.find(mine.pool)->spec.idle;
 }
 
-// What was bought together is of use together, and may come one after another.
+// Nodes bought together are useful together, and may come one after another.
 bool NodeReturns::is_joined_by_others(const PoolNode& mine) const {
   return std::any_of(turn_.state.pools.nodes.begin(), turn_.state.pools.nodes.end(), [&](const auto& any) {
     return any.second.pool == mine.pool && any.second.is_coming() && any.second.asked_at == mine.asked_at;
   });
 }
 
-// One of them has failed to come and is asked for again, or will be once its pool may be asked.
+// One of them has failed to come and is requested again, or will be once its pool may be asked.
 bool NodeReturns::awaits_another(const PoolNode& mine, const NodePool& pool) const {
   if (!lacks_another(mine, pool)) return false;
   if (pool.backoff.holds(turn_.now) || turn_.orders.created(mine.pool) > 0) return true;

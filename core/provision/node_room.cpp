@@ -9,14 +9,14 @@
 namespace tidepool::core {
 namespace {
 
-// A job with a cap takes no slot that would be beyond it were all its slots as dear.
+// A capped job takes no slot that would exceed the cap if all its slots cost as much.
 bool is_within_cap(const Job& job, Money price) {
   const auto& cap = job.spec.scaling.price_cap;
   const std::int64_t slots = std::int64_t{gang_of(job)} * job.spec.gpus_per_worker;
   return !cap || price.count_micros() * slots <= cap->count_micros();
 }
 
-// Groups of the job are among nodes of one type, which pools tell of nodes that have not joined yet.
+// The job's groups are within nodes of one type, which pools state for nodes that have not joined yet.
 bool has_groups_by_type(const JobSpec& spec) {
   return has_groups(spec) && spec.placement.key == kSlotTypeLabel && !spec.mixed_types;
 }

@@ -46,7 +46,7 @@ void NodeSales::empty(const PoolNode& mine, const Reason& reason) {
   turn_.orders.order(EmptyNodeIntent{.request = mine.request, .name = mine.name, .within = kEmptiedWithin}, reason);
 }
 
-// A node that holds nothing is given back before one that holds workers is emptied.
+// A node that holds nothing is released before a node with workers is emptied.
 bool NodeSales::has_idle(const PoolSpec& spec) const {
   return std::any_of(turn_.state.pools.nodes.begin(), turn_.state.pools.nodes.end(), [&](const auto& any) {
     return any.second.pool == spec.name && any.second.state == PoolNodeState::kJoined && any.second.idle_since;
@@ -82,8 +82,8 @@ std::map<JobId, std::vector<WorkerId>> NodeSales::workers_on(const PoolNode& min
   return workers;
 }
 
-// What a slot of the node brings: what jobs would lose without it, wherever they lose least, if they made the best
-// of what is free. None: some job there cannot go elsewhere now, or all will soon have ended.
+// The worth of a slot of the node: what jobs would lose without the node, wherever the loss is smallest, if they used
+// the free slots as well as possible. None: some job there cannot move now, or all will soon have ended.
 std::optional<Money> NodeSales::worth_of(const PoolNode& mine, const PoolSpec& spec,
                                          const std::vector<SizeStep>& into_free) const {
   const auto lacking = lacking_without(mine);
@@ -93,7 +93,7 @@ std::optional<Money> NodeSales::worth_of(const PoolNode& mine, const PoolSpec& s
   return scaled(spec.worth_per_slot_hour, *lost / spec.slots_per_node);
 }
 
-// None: as of worth_of().
+// None: as for worth_of().
 std::optional<NodeSales::Lacking> NodeSales::lacking_without(const PoolNode& mine) const {
   NodeRoom elsewhere(turn_.state);
   elsewhere.leave_out(mine.node);
@@ -117,7 +117,7 @@ bool NodeSales::may_move(const Job& job) {
   return runs_at_rest(job) && job.spec.preemptible && !(job.spec.pack_node && job.size() > 1);
 }
 
-// False: the workers that have no room elsewhere need slots in a place of their own, and cannot be given up.
+// False: the workers without room elsewhere need slots in a place of their own, and cannot be given up.
 bool NodeSales::add_lacking(const Job& job, int workers, Lacking& lacking) {
   if (!has_groups(job.spec)) {
     lacking.slots += workers;
@@ -128,7 +128,7 @@ bool NodeSales::add_lacking(const Job& job, int workers, Lacking& lacking) {
   return step.has_value();
 }
 
-// In slots fully used; none: jobs cannot give up those that lack for its workers.
+// In fully used slots; none: jobs cannot release as many as its workers lack.
 std::optional<double> NodeSales::lost_without(const PoolNode& mine, const PoolSpec& spec, const Lacking& lacking,
                                               const std::vector<SizeStep>& into_free) const {
   std::vector<SizeStep> steps = steps_down(turn_.state, turn_.state.find_node(mine.node)->slot_type);

@@ -29,7 +29,7 @@ class NodePlanner {
     for (const NodePool* pool : orders.by_price()) fill_to_wish(*pool);
     const bool gangs_wait = gangs_.serve();
     if (returns_.any_idle()) gangs_.keep_nodes();
-    // What is asked for again keeps others.
+    // A repeated request keeps the other nodes of its order.
     const bool asks_again = !orders.any() && !gangs_wait && returns_.any_lacks_another();
     if (asks_again) growth_.buy();
     returns_.let_go();

@@ -5,7 +5,7 @@
 namespace tidepool::core {
 namespace {
 
-constexpr int kFailsToEnd = 2;  // attempts to end a node that have failed in a row
+constexpr int kFailsToEnd = 2;  // consecutive failed attempts to delete a node
 
 }  // namespace
 

@@ -15,8 +15,8 @@
 namespace tidepool::core {
 namespace {
 
-// The part of the time for which the slots cost money, until they are given back after the job's end, in which the job
-// has them.
+// The fraction of the time in which the slots cost money (until they are released after the job's end) during which the
+// job uses them.
 double part_with(const Job& job, const SlotsMore& more) {
   const auto end = expected_end(job);
   if (!end || more.there <= more.now) return 1;
@@ -25,15 +25,15 @@ double part_with(const Job& job, const SlotsMore& more) {
   return std::max(0.0, left - lead) / (left + more.spec.idle.to_seconds());
 }
 
-// Of the step that the job has made to its size, if it can have fewer; none further up brings more.
+// For the step that led to the job's present size, if the job can have fewer; no higher step is more useful.
 double use_so_far(const Job& job) {
   const auto& sizes = job.spec.elastic.sizes;
   const auto own = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   return own == sizes.begin() ? 1 : use_of_more(job, *std::prev(own), job.size());
 }
 
-// The largest size that the policy is taken to come to soon: by doublings from what was measured, and by one where its
-// size is not measured yet.
+// The largest size that the policy is assumed to reach soon: two doublings from the largest measured size, or one from
+// a size that is not measured yet.
 int most_for(const Job& job) {
   const auto& measured = job.measurements.sizes;
   const int most = measured.contains(job.size()) ? 4 * measured.rbegin()->first : 2 * job.size();
@@ -50,7 +50,7 @@ bool is_in_groups(const SizeStep& step) {
   return has_groups(step.job->spec);
 }
 
-// False: groups find no room. Of other jobs slots alone count, however they lie.
+// False: groups find no room. For other jobs only the number of slots counts, wherever they are.
 bool take_step(NodeRoom& nodes, const SizeStep& step) {
   const int workers = step.to - step.from;
   const int fit = std::min(workers, nodes.workers_of(*step.job, step.type));
@@ -59,12 +59,12 @@ bool take_step(NodeRoom& nodes, const SizeStep& step) {
   return true;
 }
 
-// Each that has room beside those before it, of each job those that follow on each other.
+// Each step that has room in addition to those before it, consecutive for each job.
 std::vector<SizeStep> taken_in_turn(const std::vector<SizeStep>& steps, const StepRoom& room) {
   std::vector<SizeStep> taken;
   std::map<JobId, int> reached;
   int slots = room.slots;
-  std::optional<NodeRoom> nodes;  // where no job has groups, slots alone count
+  std::optional<NodeRoom> nodes;  // if no job has groups, only the number of slots counts
   if (std::any_of(steps.begin(), steps.end(), is_in_groups)) nodes.emplace(room.nodes);
   for (const SizeStep& step : steps) {
     const int at = reached.try_emplace(step.job->id, step.job->size()).first->second;
@@ -119,7 +119,7 @@ std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more)
 std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, const StepRoom& room) {
   std::vector<SizeStep> best = taken_in_turn(steps, room);
   if (std::none_of(steps.begin(), steps.end(), is_in_groups)) return best;
-  // A slot that goes to a better step may be the one for want of which a whole group has no room.
+  // A slot used by a better step may be the one that a whole group then lacks.
   std::vector<SizeStep> groups_first;
   std::copy_if(steps.begin(), steps.end(), std::back_inserter(groups_first), is_in_groups);
   std::remove_copy_if(steps.begin(), steps.end(), std::back_inserter(groups_first), is_in_groups);

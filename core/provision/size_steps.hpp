@@ -58,7 +58,7 @@ struct PoolNodes {
 };
 [[nodiscard]] NodesMore with_nodes_more(const std::vector<SizeStep>& steps, const StepRoom& room,
                                         const PoolNodes& more);
-// The number of nodes of the pool, at least one, with which each of these steps that can have room has room.
+// The number of nodes of the pool, at least one, that gives room to any single one of these steps that can run there.
 [[nodiscard]] int nodes_for_a_step(const std::vector<SizeStep>& steps, const NodeRoom& room, const PoolSpec& pool);
 // The total use of these steps, in slots.
 [[nodiscard]] double use_of(const std::vector<SizeStep>& steps);

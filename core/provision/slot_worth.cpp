@@ -12,7 +12,7 @@ double law(int workers) {
   return workers / (1 + kContention * (workers - 1));
 }
 
-// In samples a second where any size was measured, else in workers.
+// In samples a second if any size was measured, else in workers.
 double speed(const Job& job, int workers) {
   if (workers == 0) return 0;
   const SizeRecord* nearest = nullptr;

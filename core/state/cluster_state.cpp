@@ -44,7 +44,7 @@ const char* to_text(NoticeAnswer answer) {
 
 Job& ClusterState::mutable_job(JobId id) {
   std::shared_ptr<const Job>& slot = jobs.edit(id);
-  // Copying the shared pointer orders later reads after the release of a copy on another thread.
+  // Taking a reference orders what follows after the release of a reference on another thread.
   const std::shared_ptr<const Job> held = slot;
   if (held.use_count() > 2) slot = std::make_shared<Job>(*held);
   // Every job is created as a plain Job (never as a const one), so writing through is defined.

@@ -56,8 +56,8 @@ struct StragglerTrack {
   std::int64_t steps = 0;       // steps on which the score is based
   std::int64_t slow_steps = 0;  // how many of the newest steps in a row it was a straggler; 0 = it is not one
   double waited_s = 0;          // slot-seconds that the others waited for it in these steps
-  bool told = false;            // an event has named it in this period
-  bool probed = false;          // a probe of its node was requested in this period
+  bool told = false;            // an event has named it since it became slow
+  bool probed = false;          // a probe of its node was requested since then
   std::string detector;         // the detector that made these findings
   // Mean compute time of a step at the present shares, and the number of steps it covers. Both restart when the shares
   // change, and when the worker becomes slow or stops being slow.

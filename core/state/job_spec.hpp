@@ -59,7 +59,7 @@ struct ElasticSpec {
 
 // How a change of membership reaches a job's processes.
 enum class ResizeMode {
-  kLive,     // their program uses libtidepool: they switch to the next generation between steps
+  kLive,     // their program uses libtidepool: they switch to the next generation while they step
   kRestart,  // it does not: each generation is a new set of processes, and the program manages its own checkpoints
 };
 
@@ -136,7 +136,7 @@ struct JobSpec {
   int priority = 0;  // higher is first
   bool preemptible = true;
   int gpus_per_worker = 1;  // slots of one worker, all on one node
-  // It runs only on nodes whose slots are of one of these types (core::Node::slot_type); empty = any.
+  // The job runs only on nodes whose slots are of one of these types (core::Node::slot_type); empty = any.
   std::vector<std::string> slot_types;
   // Expected relative speed of a worker on each of these types, as its user states; empty = not stated.
   std::map<std::string, double> type_speeds;

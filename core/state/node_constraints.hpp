@@ -31,7 +31,7 @@ struct NodeConstraint {
 [[nodiscard]] inline bool may_run_on(const Job& job, const Node& node) {
   return may_run_on(job.spec, node);
 }
-// Its workers are placed apart, strictly or as far as there is room.
+// The job's workers are placed apart, strictly or as far as there is room.
 [[nodiscard]] inline bool asks_to_spread(const JobSpec& spec) {
   const TopologyStrategy strategy = spec.placement.strategy;
   return strategy == TopologyStrategy::kSpread || strategy == TopologyStrategy::kStrictSpread;
@@ -50,11 +50,11 @@ struct NodeConstraint {
 }
 // Slots of this type suit a job that requests one of these types; empty = any type suits.
 [[nodiscard]] bool takes_slot_type(const std::vector<std::string>& asked, std::string_view type);
-// It has a requirement for the nodes of its workers together (place/gang_rules.hpp).
+// The job has a requirement for the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
   return spec.placement.exclusive || spec.elastic.group > 1 || has_strict_topology(spec);
 }
-// It requests particular nodes, for any reason, or nodes that match each other.
+// The job requests particular nodes, for any reason, or nodes that match each other.
 [[nodiscard]] bool is_choosy(const JobSpec& spec);
 
 // Bytes that each slot of a worker must provide, so that the worker has the memory that its job requests; 0: any will

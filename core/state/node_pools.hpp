@@ -101,14 +101,15 @@ struct PoolNode {
 
   // Requested, and its agent has not joined yet.
   [[nodiscard]] bool is_coming() const { return state == PoolNodeState::kAsked || state == PoolNodeState::kCreated; }
-  // It is being removed.
+  // The node is being removed.
   [[nodiscard]] bool is_leaving() const {
     return state == PoolNodeState::kDraining || state == PoolNodeState::kReleasing;
   }
 };
 
-// It was requested together with a node that has not come and will soon be requested again, and has had no use without
-// that node. No longer true once the pool waits for longer than its nodes may be idle, or than a node takes to come.
+// The node was requested together with a node that has not come and will soon be requested again, and has had no use
+// without that node. No longer true once the pool waits for longer than its nodes may be idle, or than a node takes to
+// come.
 [[nodiscard]] bool lacks_another(const PoolNode& node, const NodePool& pool);
 
 struct NodePools {
@@ -145,12 +146,12 @@ inline constexpr Duration kEmptiedWithin = Duration::seconds(600);
 [[nodiscard]] Duration lifetime_notice(const PoolNode& node);
 // A node must be empty this long before its provider ends it.
 inline constexpr Duration kEndMargin = Duration::seconds(5);
-// Its provider will end it, and the time to empty it has come.
+// The node's provider will end it, and the time to empty it has come.
 [[nodiscard]] bool nears_its_end(const PoolNode& node, Instant now);
 // Ending its drain would be useless: its provider is asked to end it, or will soon end it on its own.
 [[nodiscard]] bool goes_anyway(const PoolNode& node, Instant now);
 
-// Its provider confirmed its end longer ago than a machine takes to be removed.
+// The node's provider confirmed its end longer ago than a machine takes to be removed.
 [[nodiscard]] bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now);
 
 // How long a node that its provider has created may be without an agent.

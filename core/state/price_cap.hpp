@@ -24,7 +24,7 @@ namespace tidepool::core {
 // job that names nodes, it requests the other nodes. False while the job holds slots that have become too expensive
 // themselves: it must first release some.
 [[nodiscard]] bool is_bound_by_cap(const ClusterState& state, const Job& job, Money dearest);
-// It requests particular nodes: by their properties, or because of its cap.
+// The job requests particular nodes: by their properties, or because of its cap.
 [[nodiscard]] bool asks_for_nodes(const ClusterState& state, const Job& job, Money dearest);
 // The job may run on the node, and at its smallest size the node is within its cap.
 [[nodiscard]] bool may_run_within_cap(const Job& job, const Node& node);

@@ -14,7 +14,7 @@ namespace tidepool::core {
 namespace {
 
 constexpr double kWorthAMove = 0.5;  // slots
-constexpr double kNoise = 1e-6;      // that sums of doubles leave
+constexpr double kNoise = 1e-6;      // rounding error of sums of doubles
 
 class Tree {
  public:
@@ -55,7 +55,7 @@ class Tree {
     return shares;
   }
 
-  // Requires: nothing is wanted.
+  // Requires: no wanted slots are set.
   [[nodiscard]] std::vector<std::int64_t> most_held(std::int64_t slots) const {
     std::vector<std::int64_t> most(nodes_.size(), 0);
     const auto bound = [&](std::size_t parent, std::int64_t above) {
@@ -77,7 +77,7 @@ class Tree {
     return node.borrow ? std::int64_t{node.guarantee} + *node.borrow : std::int64_t{std::numeric_limits<int>::max()};
   }
 
-  // The pool stands behind the last node.
+  // The pool is the entry after the last node.
   [[nodiscard]] std::size_t index_of_parent(std::size_t i) const {
     return nodes_[i].parent < 0 ? nodes_.size() : static_cast<std::size_t>(nodes_[i].parent);
   }
@@ -86,7 +86,7 @@ class Tree {
     return std::span(children_).subspan(first_child_[i], first_child_[i + 1] - first_child_[i]);
   }
 
-  // Of a node, with those below it.
+  // For a node, including the nodes below it.
   struct Demand {
     int wanted = 0;
     int set_aside = 0;
@@ -163,7 +163,7 @@ class Tree {
   std::vector<std::size_t> first_child_;  // in children_, by node and the pool
   std::vector<std::size_t> children_;
   std::vector<Demand> demands_;
-  bool has_claims_ = false;  // any node; else none is looked for
+  bool has_claims_ = false;  // whether any node has one; else none is searched
 };
 
 }  // namespace

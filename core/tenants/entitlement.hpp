@@ -74,8 +74,8 @@ struct FairShares {
 // Sums of the slots that the leaves use, for all nodes.
 [[nodiscard]] std::vector<std::int64_t> summed_up(const std::vector<TenantNode>& nodes, std::vector<std::int64_t> used);
 // Whether division `one` is so much fairer than the other that it is worth moving slots. Either in the other some node
-// lacks both its even share and what it would use within its entitlement; or the deficits of leaves are smaller by half
-// a slot or more: slots that they are behind the even share, plus unused slots. By node, summed up.
+// has less than its even share and less than it would use within its entitlement; or the deficits of leaves are smaller
+// by half a slot or more: slots that they are behind the even share, plus unused slots. By node, summed up.
 [[nodiscard]] bool is_fairer(const FairShares& fair, const std::vector<std::int64_t>& one,
                              const std::vector<std::int64_t>& other);
 

@@ -14,7 +14,7 @@ bool holds_nothing(const Job& job) {
   return job.state() == JobState::kPending && job.membership.workers.empty();
 }
 
-// Slots that firm jobs have, by tenant, with those of tenants below it.
+// Slots of firm jobs, by tenant including the tenants below it.
 class FirmSlots {
  public:
   explicit FirmSlots(const std::vector<TenantNode>& nodes) : nodes_(nodes), slots_(nodes.size(), 0) {}
@@ -24,7 +24,7 @@ class FirmSlots {
       slots_[static_cast<std::size_t>(at)] += slots;
     }
   }
-  // The first one, from the leaf up, whose guarantee has no room for so many more.
+  // The first tenant, from the leaf up, whose guarantee has no room for this many more.
   [[nodiscard]] std::optional<std::size_t> full(std::size_t leaf, int slots) const {
     for (int at = static_cast<int>(leaf); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent) {
       const auto node = static_cast<std::size_t>(at);

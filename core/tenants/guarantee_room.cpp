@@ -11,7 +11,7 @@ GuaranteeRoom::GuaranteeRoom(const ClusterState& state) : state_(state) {
   for (const auto& [id, job] : state.jobs) {
     if (!job->membership.workers.empty()) held_[job->spec.tenant] += slots_kept(state, *job);
   }
-  // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
+  // Each tenant comes after its parent, so from the end each sum is complete before it is added.
   const auto& tenants = state.tenants->tenants;
   for (auto tenant = tenants.rbegin(); tenant != tenants.rend(); ++tenant) {
     if (!tenant->parent.empty()) held_[tenant->parent] += held_[tenant->name];

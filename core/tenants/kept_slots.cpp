@@ -10,7 +10,7 @@
 namespace tidepool::core {
 namespace {
 
-// The tree as the newest plan found it, for what one tenant would have in it.
+// The tree as the newest plan found it, to compute what one tenant would have in it.
 class SharesIfLent {
  public:
   // None: there is no such tenant, or a policy file's claims divide the pool.
@@ -24,7 +24,7 @@ class SharesIfLent {
 
   [[nodiscard]] int share() const { return entitlements(nodes_, slots_)[at_]; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-  // As it is set, of one that keeps some of its guarantee.
+  // The lend setting of a tenant that keeps part of its guarantee.
   [[nodiscard]] std::optional<int> lend(std::size_t node) const {
     const std::optional<int> lend = nodes_[node].lend;
     return lend && *lend < nodes_[node].guarantee ? lend : std::nullopt;

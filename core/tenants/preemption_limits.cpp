@@ -40,7 +40,7 @@ std::optional<Instant> refusal_until(const ClusterState& state, const Job& job, 
   return holds ? until : std::nullopt;
 }
 
-// After the time to answer: a job that has not refused is preempted without being asked again.
+// After the time to answer: a job that has not refused is preempted without another question.
 constexpr Duration kAnswerStands = Duration::seconds(60);
 
 }  // namespace

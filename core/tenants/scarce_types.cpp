@@ -23,7 +23,7 @@ std::vector<int> scarce_types(const std::vector<TypeAsk>& asks, const std::vecto
   std::sort(order.begin(), order.end(), [](const TypeAsk* a, const TypeAsk* b) {
     return std::tuple(a->types.size(), a->types, a->leaf) < std::tuple(b->types.size(), b->types, b->leaf);
   });
-  std::map<std::size_t, SlotsByType> left;  // of each leaf's part
+  std::map<std::size_t, SlotsByType> left;  // unused slots of each leaf's part
   std::set<int> scarce;
   for (const TypeAsk* ask : order) {
     SlotsByType& part = left.try_emplace(ask->leaf, parts[ask->leaf]).first->second;

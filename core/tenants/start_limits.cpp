@@ -56,7 +56,7 @@ void StartLimits::add(const Job& job, int least) {
   }
 }
 
-// By what the newest plan has found that tenants want.
+// Based on the slots that tenants want according to the newest plan.
 bool StartLimits::is_entitled(std::size_t leaf, std::int64_t slots, int slots_more) const {
   if (slots <= nodes_[leaf].guarantee) return true;
   std::vector<TenantNode> nodes = nodes_;

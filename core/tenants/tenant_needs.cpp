@@ -9,7 +9,7 @@
 namespace tidepool::core {
 namespace {
 
-// Slots more that would bring it to the next of its sizes.
+// Additional slots up to its next size.
 int step_of(const Job& job, int given) {
   const auto& sizes = job.spec.elastic.sizes;
   const int size = given / job.spec.gpus_per_worker;
@@ -53,7 +53,7 @@ JobNeed need_of(const ClusterState& state, const Job& job, bool has_own_policy) 
   const int held = slots_kept(state, job);
   JobNeed need{.counts = true, .firm = firm_slots(job, has_own_policy)};
   need.claims = is_claim && held > 0;
-  // Slots that its user has pinned and that it does not hold yet are wanted by its tenant, and may be claimed for it.
+  // Pinned slots that the job does not hold yet are wanted by its tenant, and may be claimed for it.
   const int pinned = job.requests.pinned_size * each;
   need.unmet = need.claims ? std::max(0, pinned - held) : 0;
   need.given = need.claims ? held + need.unmet : job.planned ? job.planned->target.size * each : 0;

@@ -22,7 +22,7 @@ std::set<std::string_view> names_below(const TenantTree& tree, std::string_view 
 
 using Path = std::vector<const Tenant*>;  // from the pool down
 
-// The nearest of them that sets it; null: none does.
+// The nearest tenant on the path that sets it; null: none does.
 template <class T>
 const Tenant* nearest_with(const Path& above, std::optional<T> Tenant::* limit) {
   const auto found = std::find_if(above.rbegin(), above.rend(), [&](const Tenant* any) { return any->*limit; });
@@ -31,7 +31,7 @@ const Tenant* nearest_with(const Path& above, std::optional<T> Tenant::* limit) 
 
 template <class T>
 Status check_setting(const Tenant&, const Path&, const TenantSetting<T>&) {
-  return ok_status();  // none that has a value in any case is a limit
+  return ok_status();  // a setting that always has a value is not a limit
 }
 template <class T>
 Status check_setting(const Tenant& tenant, const Path& path, const TenantSetting<std::optional<T>>& row) {
@@ -71,7 +71,7 @@ int unlent(const Tenant& tenant) {
   return tenant.lend ? std::max(0, tenant.guarantee - *tenant.lend) : 0;
 }
 
-// Slots of guarantees that no other tenant may have: the tenant does not lend them, or one below it does not.
+// Guaranteed slots that no other tenant may have: the tenant does not lend them, or one below it does not.
 std::int64_t kept_below(const TenantTree& tree, std::string_view above) {
   std::map<std::string_view, std::int64_t> below;  // by parent
   for (auto tenant = tree.tenants.rbegin(); tenant != tree.tenants.rend(); ++tenant) {

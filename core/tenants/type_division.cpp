@@ -28,12 +28,12 @@ class Division {
     }
   }
 
-  // Of the deepest tenant.
+  // Depth of the deepest tenant.
   [[nodiscard]] std::size_t depth() const {
     return depth_.empty() ? 0 : *std::max_element(depth_.begin(), depth_.end());
   }
 
-  // Those of tenants that deep; takes off what they cover.
+  // Applies the guarantees of tenants at that depth; subtracts what they cover.
   void meet_guarantees(std::size_t depth, const Types& types, Wanted& wanted) {
     std::vector<TenantNode> level = plain_level(wanted);
     for (std::size_t i = 0; i < level.size(); ++i) {
@@ -108,7 +108,7 @@ class Division {
     return level;
   }
 
-  // It, and those above it, are owed so much less.
+  // The tenant, and those above it, are owed that much less.
   void charge(std::size_t node, std::size_t type, int slots) {
     for (int i = static_cast<int>(node); i >= 0; i = nodes_[at(i)].parent) owed_[at(i)][type] -= slots;
   }
@@ -137,10 +137,11 @@ class Division {
 
 std::vector<SlotsByType> divide_types(const TypedTree& tree, const SlotsByType& slots,
                                       const std::vector<TypeAsk>& asks) {
-  std::map<std::pair<std::size_t, Types>, Wanted> sets;  // the smaller ones first
+  std::map<std::pair<std::size_t, Types>, Wanted> sets;  // the smaller sets first
   for (const TypeAsk& ask : asks) sets[{ask.types.size(), ask.types}][ask.leaf] += ask.wanted;
   Division division(tree, slots);
-  // Of leaves before those of tenants above them: these are for all below, and not to be used up by some of them.
+  // Guarantees of leaves come before those of tenants above them: the latter are for all leaves below, and must not be
+  // used up by some.
   for (std::size_t depth = division.depth() + 1; depth-- > 0;) {
     for (auto& [set, wanted] : sets) division.meet_guarantees(depth, set.second, wanted);
   }

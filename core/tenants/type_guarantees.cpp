@@ -32,7 +32,7 @@ TypeGuarantees::TypeGuarantees(const ClusterState& state) : state_(state) {
     if (worker.is_gone() || !asks(job)) continue;
     held_[{job.spec.tenant, state.find_node(worker.node)->slot_type}] += static_cast<int>(worker.slots.size());
   }
-  // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
+  // Each tenant comes after its parent, so from the end each sum is complete before it is added.
   for (auto tenant = tenants.rbegin(); tenant != tenants.rend(); ++tenant) {
     if (tenant->parent.empty()) continue;
     const auto from = held_.lower_bound({tenant->name, {}});
@@ -53,7 +53,7 @@ int TypeGuarantees::held(std::string_view tenant, std::string_view type) const {
 
 void TypeGuarantees::add_to(Held& gone, const Worker& worker) const {
   const Job& job = *state_.find_job(worker.job);
-  if (worker.is_gone() || !asks(job)) return;  // never counted as held
+  if (worker.is_gone() || !asks(job)) return;  // never counted among the held slots
   const std::string& type = state_.find_node(worker.node)->slot_type;
   for (const Tenant* tenant : state_.tenants->path_to(job.spec.tenant)) {
     gone[{tenant->name, type}] += static_cast<int>(worker.slots.size());

@@ -8,23 +8,23 @@
 namespace tidepool::core {
 namespace {
 
-constexpr double kAlike = 1e-6;  // slots: what doubles add to or take from a share says nothing
+constexpr double kAlike = 1e-6;  // slots: rounding error of doubles, which is ignored
 
-// Where the sum of all shares bends as the level rises: a basin begins to fill, or is full.
+// Where the slope of the sum of all shares changes as the level rises: a basin begins to fill, or is full.
 struct Bend {
   double level = 0;
-  double slope = 0;  // added to the sum's
+  double slope = 0;  // added to the slope of the sum
 };
 
 struct Open {
   const std::vector<Basin>& basins;
-  std::vector<std::size_t> members;  // that take part; none has weight 0 unless all do
+  std::vector<std::size_t> members;  // participants; none has weight 0 unless all do
   [[nodiscard]] double weight(std::size_t i) const {
     return static_cast<double>(std::max<std::int64_t>(1, basins[i].weight));
   }
 };
 
-// The level at which they hold the amount. Requires: their caps add up to more.
+// The level at which the basins hold the amount. Requires: their caps add up to more.
 double level_of(const Open& open, double amount) {
   std::vector<Bend> bends;
   bends.reserve(2 * open.members.size());
@@ -47,7 +47,7 @@ double level_of(const Open& open, double amount) {
   return level;
 }
 
-// What each holds at that level; their caps if those add up to less.
+// What each basin holds at that level; their caps if those add up to less.
 void fill_exactly(const Open& open, double amount, std::vector<double>& shares) {
   const auto caps = std::accumulate(open.members.begin(), open.members.end(), std::int64_t{0},
                                     [&](std::int64_t sum, std::size_t i) { return sum + open.basins[i].cap; });
@@ -62,7 +62,7 @@ void fill_exactly(const Open& open, double amount, std::vector<double>& shares) 
 void share_out(const Open& open, int amount, std::vector<int>& shares) {
   std::vector<double> exact(shares.size(), 0);
   fill_exactly(open, amount, exact);
-  std::vector<std::pair<std::int64_t, std::size_t>> rest;  // what rounding kept back, the largest first
+  std::vector<std::pair<std::int64_t, std::size_t>> rest;  // fractions removed by rounding, the largest first
   int left = amount;
   for (const std::size_t i : open.members) {
     const Basin& basin = open.basins[i];
@@ -80,7 +80,7 @@ void share_out(const Open& open, int amount, std::vector<int>& shares) {
   }
 }
 
-// Those that have a weight first, and of what they leave the others.
+// Basins with a weight first, then the others with the rest.
 template <class Amount>
 std::vector<Amount> fill_by(const std::vector<Basin>& basins, Amount amount,
                             void (*one)(const Open&, Amount, std::vector<Amount>&)) {

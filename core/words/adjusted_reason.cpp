@@ -69,7 +69,7 @@ class WholeWorkers {
   int each_;
 };
 
-// It speaks of a change that is none.
+// The reason describes a change that is none in whole workers.
 bool tells_no_change(const Reason& reason) {
   return visit_reason(
       []<class R>(const R& told) {
@@ -154,7 +154,7 @@ reason::Claimants claimants_in(const Reason& reason) {
 void fill_in_free_slots(Reason& reason, const std::function<int()>& free) {
   visit_reason(
       [&]<class R>(R& told) {
-        // One that waits for nodes tells of those that match what it asks for.
+        // A job that waits for nodes counts those that match its request.
         if constexpr (TellsFreeSlots<R> && !std::is_same_v<R, reason::WaitingForNodes>) told.free = free();
       },
       reason);

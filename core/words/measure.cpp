@@ -17,7 +17,7 @@ std::string other_side(const ByTurn& by, bool waits) {
   return "; " + by.rival->text() + (waits ? ", the last that is served before it, " : ", the first that waits, ");
 }
 
-// One end of the line; `own` says how the measure reads.
+// One end of the line; `own` shows how to render the measure.
 std::string value_in_words(Measure measure, double value) {
   if (measure == kService) return "has had " + three_digits(value / 3600) + " slot-hours";
   if (measure == kTimeLeft) return value < 0 ? "has no known length" : "has " + waiting_time(value) + " left";
@@ -65,7 +65,7 @@ std::string by_line(const ByTurn& by, const Setting& setting) {
   return "it " + own + other_side(by, waits) + (waits ? "too, and came there first" : "too, and came there later");
 }
 
-// Two merits as bare figures.
+// Two merits as plain numbers.
 Compared figures(Measure measure, double left, double right) {
   const bool is_time = measure == kTimeSaved;
   const auto style = is_time                  ? NumberStyle::kTime
@@ -79,7 +79,7 @@ Compared figures(Measure measure, double left, double right) {
   return out;
 }
 
-// A figure in its unit.
+// A number with its unit.
 std::string amount(Measure measure, const std::string& number) {
   if (measure == kSpeedup) return number + " of speed-up";
   if (measure == kShortening) return "a " + number + " shorter time";
@@ -118,7 +118,7 @@ std::string by_merit(const ByMerit& by, const Setting& setting) {
   const Compared both = figures(by.measure, by.merit, by.asked);
   std::string text = each_slot(setting) + amount(by.measure, both.left);
   if (by.measure == kFitness) text = goodputs(by, setting.next) + "; " + text;
-  // What would speak against the decision did not make it.
+  // Numbers that seem to contradict the decision were not its cause.
   const bool bears_out = rises ? by.merit >= by.asked : by.merit <= by.asked;
   if (by.rival && bears_out) {
     if (both.alike) return text + "; one would bring " + by.rival->text() + " as much";

@@ -1,4 +1,4 @@
-// What is said of jobs that ask for nodes by labels or memory.
+// Sentences about jobs that request nodes by labels or memory.
 #include <algorithm>
 
 #include "base/byte_size.hpp"

@@ -25,7 +25,7 @@ std::string groups_in(int room, int group) {
   const int groups = room / std::max(1, group);
   return groups == 0 ? "none" : grouped(groups);
 }
-// Of "rack r1" the label that its domains go by, and whether a domain is named.
+// For "rack r1": the label of its domains, and whether a domain is named.
 std::string key_of(const std::string& word) {
   return word.substr(0, word.find(' '));
 }

@@ -54,7 +54,7 @@ std::string none_or_few(int free, const std::string& of_type) {
   return (free == 0 ? "none" : grouped(free)) + (of_type.empty() ? " that it may have" : of_type) +
          (free < 2 ? " is free" : " are free");
 }
-// The same where so many are waited for.
+// The same if that many are waited for.
 std::string are_free_for(int free, int wanted) {
   return are_free(free) + (free > 0 && free >= wanted ? ", but scattered or kept for others" : "");
 }
@@ -121,7 +121,7 @@ std::string text_of(const NodesBeingCleared& why) {
   const std::string those = why.group ? grouped(why.workers) + " groups" : workers(why.workers);
   return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + those) + leave;
 }
-// What there would be with all nodes that pools may still create.
+// What there would be if pools created all nodes that they still may.
 std::string with_pools(const NeverFits& why) {
   return why.with_pools ? ", and for " + grouped(*why.with_pools) + " with all nodes that its pools may have" : "";
 }
@@ -186,7 +186,7 @@ std::string text_of(const WaitsForState& why) {
          time(why.left) + "; without it " + time(why.redo) + " of training would be done again";
 }
 
-// Of the jobs whose slots it would need, the one that gains least from them; none unless that is more than it would.
+// Of the jobs whose slots it would need, the one that gains least from them; none unless that job gains more.
 JobId rival_in(const Market& market) {
   return market.rival_worth.value_or(0) > market.worth ? market.rival.value_or(JobId()) : JobId();
 }
@@ -198,7 +198,7 @@ std::string text_of(const PriceWait& why) {
   return waits + "the jobs that hold slots gain more from them, " + rival.text() + " the least";
 }
 
-// What an own measure says: it is the policy's, and only whether it was enough is told.
+// A measure of the policy's own: only whether it was enough is shown.
 bool is_too_little(const Judgement& by) {
   const auto* merit = std::get_if<ByMerit>(&by);
   return merit != nullptr && merit->merit < merit->asked;
@@ -450,7 +450,7 @@ std::string text_of(const GatherEvidence& why) {
 }
 std::string text_of(const PriceGrow& why) {
   if (!(why.market.price < why.market.worth)) return growing(why) + ": its share of the slots has grown";
-  // Also where the price is 0: the slots that the plan gives it need not be free yet.
+  // Even if the price is 0: the slots that the plan gives it may not be free yet.
   return growing(why) + ": no other job would gain more from the slots";
 }
 std::string text_of(const PriceShrink& why) {

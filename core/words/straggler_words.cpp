@@ -25,7 +25,7 @@ std::string node_evidence(const SlowWorker& why) {
   return why.node_slow > 0 ? neighbours(why) : "the worker before it there was slow, too";
 }
 
-// What its slowness goes with, as a clause; empty if that cannot be told.
+// The cause of its slowness, as a clause; empty if it is unknown.
 std::string cause(const SlowWorker& why) {
   switch (why.follows) {
     case Follows::kWorker: return "; the cause is its own: " + (why.node_peers > 0 ? neighbours(why) : measured(why));

@@ -26,13 +26,13 @@ Advice higher_priority() {
   return advice;
 }
 
-// Which job holds the slots that it would get first.
+// The job that holds the slots that it would get first.
 Lines of_rival(const Market& market) {
   if (!market.rival) return {};
   return {advice_of_end(*market.rival, ", which gains least among the jobs that hold slots")};
 }
 
-// A job that others come before gets their slots; one that is first in line gets slots that come free.
+// If others come before a job, it needs their slots; the first in line gets slots that become free.
 Lines of_price(const Market& market, double slots_short) {
   Lines lines;
   const bool outbid = market.worth < market.price;
@@ -42,7 +42,7 @@ Lines of_price(const Market& market, double slots_short) {
   return lines;
 }
 
-// A size that does not bring enough by a measure that is named; by one of the policy's own only the numbers are told.
+// A size that does not gain enough by a named measure; for a policy's own measure only the numbers are shown.
 Lines of_merit(const Judgement& by) {
   const Measure measure = measure::measure_of(by);
   if (measure == Measure::kPromise) return {};
@@ -71,7 +71,7 @@ Lines lines_of(const PriceWait& why, JobId) {
   return lines;
 }
 
-// Of a type that it asks for, too.
+// Counts the types that it requests, too.
 Lines lines_of(const WaitingForSlots& why, JobId) {
   Lines lines = why.market ? of_rival(*why.market) : Lines{};
   if (!why.type) return lines;
@@ -98,7 +98,7 @@ Lines lines_of(const PreemptionRefused& why, JobId) {
           advice_for_admin("a shorter notice_refusal: schedctl tenants apply FILE")};
 }
 
-// The labels that are asked for, as schedctl takes them: of each key the first value.
+// The requested labels, as schedctl accepts them: the first value of each key.
 std::string first_labels(const std::string& word) {
   std::string text;
   for (std::size_t at = 0; at < word.size();) {
@@ -118,7 +118,7 @@ Lines of_selector(const std::string& word) {
   lines.emplace_back("allow other nodes in placement.selector");
   return lines;
 }
-// What helps one that asks for nodes by labels, memory or both.
+// Remedies for a job that requests nodes by labels, memory or both.
 Lines of_nodes(const std::string& word, const std::optional<std::int64_t>& memory) {
   Lines lines = word.empty() ? Lines{} : of_selector(word);
   if (!memory) return lines;
@@ -150,7 +150,7 @@ Lines of_rules(bool apart, bool exclusive, bool groups, const std::string& word)
   return lines;
 }
 Lines lines_of(const DomainsTooSmall& why, JobId) {
-  if (why.with_pools.value_or(0) >= why.needed) return {};  // its nodes come
+  if (why.with_pools.value_or(0) >= why.needed) return {};  // its nodes are coming
   return of_rules(why.apart, false, why.group.has_value(), why.word);
 }
 Lines lines_of(const WaitingForDomains& why, JobId) {
@@ -254,9 +254,9 @@ Lines lines_of(const UtilitySettled&, JobId) {
   return {"slots that cost less, or a utility of which more is lost while it runs"};
 }
 Lines lines_of(const EfficiencySettled& why, JobId) {
-  // Rounded down, so that a threshold below it lets the step pass.
+  // Rounded down, so that a threshold below it permits the step.
   constexpr double kDigits = 1'000;
-  constexpr double kSlack = 1e-6;  // of a double's own rounding
+  constexpr double kSlack = 1e-6;  // rounding error of a double
   const double passes = std::floor((why.by.efficiency - why.by.margin.value_or(0)) * kDigits + kSlack) / kDigits;
   if (passes > 0 && passes <= why.by.threshold) {
     return {"lower scaling.efficiency_threshold below " + three_digits(passes)};
@@ -330,7 +330,7 @@ Lines lines_of(const Measuring& why, JobId) {
   return left > 0 ? Lines{"wait for " + counted(left, "more step")} : Lines{};
 }
 
-// All others: nothing has to change, or only the cluster can.
+// All others: nothing must change, or only the cluster can change.
 template <ToldReason R>
 Lines lines_of(const R&, JobId) {
   return {};
@@ -390,10 +390,10 @@ std::string scores_of(const Alternative& chosen, const std::vector<Alternative>&
   const auto size = [](int workers) { return workers == 0 ? "holding nothing" : counted(workers, "worker"); };
   Measure judged_by = measure_of(chosen.reason);
   if (judged_by == Measure::kOwn) judged_by = measure_of(lost.front().reason);
-  // Without a measure a score of 0 is that of a policy that gives the chosen size none.
+  // Without a measure, a score of 0 means that the policy gives the chosen size none.
   if (chosen.score == 0 && (judged_by == Measure::kOwn || lost.front().score == 0)) return "";
   const std::string unit = measure::unit(judged_by);
-  if (unit.empty()) return "";  // in the policy's own measure, which says nothing to people
+  if (unit.empty()) return "";  // the policy's own measure has no unit for people
   const Compared both = compared(chosen.score, lost.front().score, NumberStyle::kThreeDigits);
   const std::string other = size(lost.front().size);
   if (both.alike) return "score in " + unit + ": " + both.left + " for " + size(chosen.size) + " as for " + other;

@@ -116,7 +116,7 @@ std::string plainly(double value, NumberStyle style) {
   return decimal(value);
 }
 
-// With `more` digits than people need where a number stands alone.
+// With `more` digits than a number on its own needs.
 std::string in_detail(double value, NumberStyle style, int more) {
   switch (style) {
     case NumberStyle::kDecimal: return fixed(value, 2 + more);

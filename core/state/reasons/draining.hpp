@@ -35,25 +35,25 @@ struct DrainShrink : Change {
   bool operator==(const DrainShrink&) const = default;
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), OfDrain::fields(self.drain, at); }
 };
-// Its only worker is on this node, so a second worker takes over its state before the first leaves.
+// The job's only worker is on this node, so a second worker takes over its state before the first leaves.
 struct DrainGrow : Change {
   OfDrain drain = {};
   static constexpr Traits kTraits{"DrainGrow", ReasonCategory::kGrowing};
   bool operator==(const DrainGrow&) const = default;
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), OfDrain::fields(self.drain, at); }
 };
-// It saves its state and releases all slots: it can neither move nor shrink enough.
+// The job saves its state and releases all slots: it can neither move nor shrink enough.
 struct DrainSuspend : OfDrain {
   static constexpr Traits kTraits{"DrainSuspend", ReasonCategory::kWorker};
 };
-// It waits for room elsewhere for its slots, and saves its state in time if no room becomes free.
+// The job waits for room elsewhere for its slots, and saves its state in time if no room becomes free.
 struct DrainHold : OfDrain {
   int wanted = 0;
   static constexpr Traits kTraits{"DrainHold", ReasonCategory::kHolding};
   bool operator==(const DrainHold&) const = default;
   static constexpr void fields(auto& self, auto&& at) { OfDrain::fields(self, at), at("wanted", self.wanted); }
 };
-// It was still starting on this node, or still there at the deadline.
+// The job was still starting on this node, or still there at the deadline.
 struct DrainStop : OfDrain {
   WorkerId worker = {};
   static constexpr Traits kTraits{"DrainStop", ReasonCategory::kWorker};
@@ -62,7 +62,7 @@ struct DrainStop : OfDrain {
     at("worker", self.worker, kIdentity), OfDrain::fields(self, at);
   }
 };
-// It waits: the nodes that are not being drained are too small for it.
+// The job waits: the nodes that are not being drained are too small for it.
 struct NodesDrain {
   int needed = 0;
   int cluster = 0;   // slots that it may use, without those that are being drained
@@ -77,7 +77,7 @@ struct NodesDrain {
   }
 };
 
-// It waits: without the nodes that failed repeatedly, and get no workers for a while, the pool is too small.
+// The job waits: without the nodes that failed repeatedly, and get no workers for a while, the pool is too small.
 struct NodesUnsteady {
   int needed = 0;
   int cluster = 0;   // slots that it may use, without those nodes and those that are being drained

@@ -20,7 +20,7 @@ struct Cooldown : Left {
 struct MinRuntime : Left {
   static constexpr Traits kTraits{"MinRuntime", ReasonCategory::kHolding};
 };
-// It ends sooner than it could be restarted.
+// The job ends sooner than it could be restarted.
 struct EndsSoon : Left {
   static constexpr Traits kTraits{"EndsSoon", ReasonCategory::kHolding};
 };
@@ -48,7 +48,7 @@ struct AskedToLeave {
     at("for_job", self.for_job, kIdentity), at("until_unix", self.until_unix, kIdentity);
   }
 };
-// Its program has refused, and the refusal is still in force.
+// The job's program has refused, and the refusal is still in force.
 struct RefusesToLeave {
   std::int64_t again_unix = 0;  // seconds since 1970; from then on it may be asked again
   static constexpr Traits kTraits{"RefusesToLeave", ReasonCategory::kHolding};
@@ -71,7 +71,7 @@ struct AtMax : OfSize {
 struct AtMin : OfSize {
   static constexpr Traits kTraits{"AtMin", ReasonCategory::kHolding};
 };
-// Its tenant may have no more slots than its jobs hold. Used in place of AtMax if the share is the binding limit.
+// The job's tenant may have no more slots than its jobs hold. Used in place of AtMax if the share is the binding limit.
 struct ShareHold {
   int size = 0;
   int share = 0;          // the tenant's slot limit
@@ -83,12 +83,12 @@ struct ShareHold {
     at("size", self.size, kIdentity | kSize), at("share", self.share);
   }
 };
-// Its policy gives it no slots, but no other job takes the slots it has: none needs them, or one that does may not take
-// them yet, or the job ends soon.
+// The job's policy gives it no slots, but no other job takes the slots it has: none needs them, or one that does may
+// not take them yet, or the job ends soon.
 struct Unclaimed : OfSize {
   static constexpr Traits kTraits{"Unclaimed", ReasonCategory::kHolding};
 };
-// Its program reports no steps, so sizes cannot be judged.
+// The job's program reports no steps, so sizes cannot be judged.
 struct NoMeasurements : OfSize {
   static constexpr Traits kTraits{"NoMeasurements", ReasonCategory::kHolding};
 };
@@ -187,7 +187,7 @@ struct MeritHold {
   }
 };
 
-// It should have more slots, and no nodes have that many together.
+// The job should have more slots, and no nodes have that many together.
 struct NoRoomTogether : WithNext {
   std::optional<Market> market = {};
   static constexpr Traits kTraits{"NoRoomTogether", ReasonCategory::kHolding};
@@ -195,7 +195,7 @@ struct NoRoomTogether : WithNext {
   static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("market", self.market); }
 };
 
-// It should have more slots, and no slots meet the rules for its workers together.
+// The job should have more slots, and no slots meet the rules for its workers together.
 struct NoRoomByRules : WithNext {
   bool apart = false;             // each worker in a domain of its own, not all in one
   bool exclusive = false;         // on nodes without other jobs
@@ -208,7 +208,7 @@ struct NoRoomByRules : WithNext {
   }
 };
 
-// It comes before others by the measure of its policy.
+// The job comes before others by the measure of its policy.
 struct TurnHold : OfSize {
   Judgement by = {};
   static constexpr Traits kTraits{"TurnHold", ReasonCategory::kHolding};

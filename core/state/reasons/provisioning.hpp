@@ -45,7 +45,7 @@ struct NodeForGrowth : OfNode {
         at("worth", self.worth), at("kept", self.kept), OfNode::fields(self, at);
   }
 };
-// Its pool has fewer nodes than its minimum.
+// The node's pool has fewer nodes than its minimum.
 struct NodeForMinimum : OfNode {
   int nodes = 0;
   int min = 0;
@@ -80,7 +80,7 @@ struct NodeBeyondPolicy {
     at("nodes", self.nodes), at("wanted", self.wanted), at("idle_seconds", self.idle);
   }
 };
-// It has held nothing for that long.
+// The node has held nothing for that long.
 struct NodeIdle {
   Duration idle;
   int slots = 0;
@@ -116,7 +116,7 @@ struct NodeNeverJoined {
   bool operator==(const NodeNeverJoined&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("waited_seconds", self.waited); }
 };
-// Its agent has been lost for longer than a new node takes to come.
+// The node's agent has been lost for longer than a new node takes to come.
 struct NodeAway {
   Duration away;
   static constexpr Traits kTraits{"NodeAway", ReasonCategory::kNode};
@@ -130,7 +130,7 @@ struct NodeLifetimeEnds {
   bool operator==(const NodeLifetimeEnds&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("seconds_left", self.left); }
 };
-// Its pool is no longer configured, or has more nodes than it may have.
+// The node's pool is no longer configured, or has more nodes than it may have.
 struct NodeSurplus {
   int nodes = 0;
   int max = 0;

@@ -97,7 +97,7 @@ struct NodesBeingCleared {
   }
 };
 
-// It needs more than the whole cluster has.
+// The job needs more than the whole cluster has.
 struct NeverFits {
   int needed = 0;
   int cluster = 0;
@@ -114,8 +114,8 @@ struct NeverFits {
   }
 };
 
-// It requests nodes by their labels or memory, and the matching nodes that are up would not hold it even if they were
-// empty.
+// The job requests nodes by their labels or memory, and the matching nodes that are up would not hold it even if they
+// were empty.
 struct NoNodeMatches {
   int needed = 0;
   int nodes = 0;                            // matching nodes
@@ -131,7 +131,7 @@ struct NoNodeMatches {
   }
 };
 
-// It requests nodes by their labels or memory, and waits for slots there (place/node_wait.hpp).
+// The job requests nodes by their labels or memory, and waits for slots there (place/node_wait.hpp).
 struct WaitingForNodes {
   int needed = 0;
   int free = 0;   // free slots on the matching nodes
@@ -155,8 +155,8 @@ struct WaitingForNodes {
   }
 };
 
-// Its workers must be in one domain, or each in a domain of its own (PlacementSpec), and these nodes would not hold the
-// job even if they were empty.
+// The job's workers must be in one domain, or each in a domain of its own (PlacementSpec), and these nodes would not
+// hold the job even if they were empty.
 struct DomainsTooSmall {
   int needed = 0;                      // slots in one domain, or number of domains
   int room = 0;                        // slots of the largest domain, or number of domains that hold a worker
@@ -241,7 +241,7 @@ struct PolicyFailed : Bare {
   static constexpr Traits kTraits{"PolicyFailed", ReasonCategory::kWaiting};
 };
 
-// Its newest state is on a node without room.
+// The job's newest state is on a node without room.
 struct WaitsForState {
   std::int64_t step = 0;
   NodeId node;
@@ -276,7 +276,7 @@ struct MeritWait {
   }
 };
 
-// It cannot meet its deadline, and will end this much later.
+// The job cannot meet its deadline, and will end this much later.
 struct DeadlineLost {
   int needed = 0;
   std::optional<double> late_s = {};        // given what others were promised; 0 = in time, -1 = unknown

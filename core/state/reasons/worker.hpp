@@ -37,18 +37,18 @@ struct StragglerWatched : SlowWorker {
   bool operator==(const StragglerWatched&) const = default;
   static constexpr void fields(auto& self, auto&& at) { SlowWorker::fields(self, at), at("by_share", self.by_share); }
 };
-// Its slowness is not caused by the worker or its node: no action would help.
+// The slowness is not caused by the worker or its node: no action would help.
 struct StragglerInData : SlowWorker {
   static constexpr Traits kTraits{"StragglerInData", ReasonCategory::kHolding};
 };
-// It has a smaller share of each step, and its slowness has cost less so far than a replacement would cost.
+// The worker has a smaller share of each step, and its slowness has cost less so far than a replacement would cost.
 struct StragglerEased : SlowWorker {
   double share = 0;  // relative to a full share
   static constexpr Traits kTraits{"StragglerEased", ReasonCategory::kHolding};
   bool operator==(const StragglerEased&) const = default;
   static constexpr void fields(auto& self, auto&& at) { SlowWorker::fields(self, at), at("share", self.share); }
 };
-// It gets a smaller share of each step.
+// The worker gets a smaller share of each step.
 struct StragglerRebalanced : SlowWorker {
   double share = 0;
   double was = 0;
@@ -65,7 +65,7 @@ struct StragglerReplaced : SlowWorker {
 struct StragglerShrunk : SlowWorker {
   static constexpr Traits kTraits{"StragglerShrunk", ReasonCategory::kWorker};
 };
-// It should be replaced, and no slot is free; it may have a smaller share of each step.
+// The worker should be replaced, and no slot is free; it may have a smaller share of each step.
 struct StragglerNoSpare : SlowWorker {
   static constexpr Traits kTraits{"StragglerNoSpare", ReasonCategory::kWorker, Blocks::kForLackOfSlots};
 };
@@ -77,7 +77,7 @@ struct OfWorker {
   static constexpr void fields(auto& self, auto&& at) { at("worker", self.worker, kIdentity); }
 };
 
-// It is faster again, and so its share becomes larger.
+// The worker is faster again, and so its share becomes larger.
 struct SharesRegained : OfWorker {
   double share = 0;
   double was = 0;
@@ -135,7 +135,7 @@ struct WorkerStuck : OfWorker {
     OfWorker::fields(self, at), at("step", self.step), at("seconds", self.lasted);
   }
 };
-// It did not answer in a switch, or was the last to join a switch that hung.
+// The worker did not answer in a switch, or was the last to join a switch that hung.
 struct SwitchTimeout : OfWorker {
   std::int64_t generation = 0;
   Duration lasted = {};
@@ -145,7 +145,7 @@ struct SwitchTimeout : OfWorker {
     OfWorker::fields(self, at), at("generation", self.generation), at("seconds", self.lasted);
   }
 };
-// It did not save its state within its grace; these steps are lost.
+// The worker did not save its state within its grace; these steps are lost.
 struct ParkTimeout : OfWorker {
   Duration grace = {};
   std::int64_t steps = 0;
