@@ -11,8 +11,8 @@ class App;
 
 namespace tidepool::ctl {
 
-// What the command line chose, to be run once it has been read whole. `online` talks to the daemon;
-// `offline` needs none. Both return the exit code.
+// The chosen command, run once the command line has been parsed. `online` talks to the daemon; `offline` needs none.
+// Both return the exit code.
 struct Chosen {
   std::function<int(Session&)> online;
   std::function<int(const Settings&)> offline;
@@ -39,7 +39,7 @@ void add_price_commands(CLI::App& app, Chosen& chosen);   // prices
 void add_tenant_commands(CLI::App& app, Chosen& chosen);  // tenants usage
 void add_completion_command(CLI::App& app, Chosen& chosen);
 
-// Leaves at once and quietly on Ctrl-C, as a command that only looks on may.
+// Exits at once and silently on Ctrl-C, for commands that only read.
 void leave_on_interrupt();
 
 }  // namespace tidepool::ctl

@@ -1,4 +1,4 @@
-// What values of options must be, told in plain words: CLI11's own words name types, and ranges of 309 digits.
+// Checks of option values with plain messages: those of CLI11 name types, and ranges of 309 digits.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@ namespace tidepool::ctl {
   return {check, ""};
 }
 
-// "2m" is written as the seconds that it is, for whole_number(); a number is left as it is.
+// Converts "2m" to seconds, for whole_number(); a plain number is kept.
 [[nodiscard]] inline CLI::Validator seconds_of_duration() {
   const auto write = [](std::string& text) {
     constexpr std::int64_t kMicros = 1'000'000;
@@ -43,7 +43,7 @@ namespace tidepool::ctl {
   return {write, ""};
 }
 
-// A script whose variable is empty means something else than one that leaves the option out.
+// Refuses an empty value: a script with an empty variable does not mean to omit the option.
 [[nodiscard]] inline CLI::Validator not_empty() {
   return {[](const std::string& text) { return std::string(text.empty() ? "must not be empty" : ""); }, ""};
 }

@@ -1,5 +1,5 @@
-// Follows /v1/events/stream from a number on, without gaps: a broken connection is taken up again where it
-// ended, also over a restart of the daemon.
+// Follows /v1/events/stream from an event number, without gaps: a broken connection is resumed where it ended, also
+// over a restart of the daemon.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ struct SseMessage {
   std::uint64_t id = 0;
 };
 
-// Lines of text/event-stream (WHATWG HTML, section 9.2.6) into messages; comments are left out. A number without data
-// is a message, too: a reader of a few events learns by it how far it has come.
+// Converts lines of text/event-stream (WHATWG HTML, section 9.2.6) to messages; comments are skipped. A number without
+// data is a message, too: it tells the reader of a filtered stream how far it has come.
 class SseReader {
  public:
   // The message that this line completes, if it does.
@@ -35,14 +35,14 @@ class SseReader {
 };
 
 enum class FollowEnd {
-  kStopped,  // on_event said so
+  kStopped,  // on_event returned false
   kReset,    // the daemon no longer keeps events that far back: list again, then follow from there
   kTimeout,
 };
 
-inline constexpr std::chrono::seconds kPatience{30};  // how long a daemon that was there may be away
+inline constexpr std::chrono::seconds kPatience{30};  // how long a daemon may be away after it answered
 
-// The daemon keeps no events as far back as `after`, or none so new: its state is another one.
+// The daemon no longer keeps events as far back as `after`, or its newest event is older: it has another state.
 struct StreamGap {
   std::uint64_t after = 0;
   std::uint64_t oldest = 0;
@@ -58,8 +58,8 @@ struct FollowOptions {
   std::function<std::optional<std::uint64_t>(const StreamGap&)> on_gap = {};
 };
 
-// Calls `on_event` for each event, in order, until it returns false. The caller has spoken with the daemon just
-// before. Throws Failure when it stays away longer than `patience`, or refuses.
+// Calls `on_event` for each event, in order, until it returns false. Requires: the daemon has answered just before.
+// Throws Failure if it is away for longer than `patience`, or refuses.
 FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
                         const std::function<bool(const nlohmann::json&)>& on_event);
 

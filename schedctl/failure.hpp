@@ -1,4 +1,4 @@
-// How a command ends when it cannot do what was asked: thrown where it is noticed, printed once by run().
+// How a failed command ends: the failure is thrown where it is detected, and printed once by run().
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace tidepool::ctl {
 
-// The promise to scripts; every command keeps it.
+// The interface for scripts; every command keeps it.
 enum ExitCode : int {
   kExitOk = 0,
   kExitNegative = 1,  // the answer is no: the job failed, nothing matched
   kExitUsage = 2,     // the command line or the job file is wrong
-  kExitApi = 3,       // the daemon refused, as where it knows no such job
+  kExitApi = 3,       // the daemon refused, for example because it has no such job
   kExitTimeout = 4,
   kExitNoDaemon = 5,       // no answer came: no daemon there, the connection broke, or it is not trusted
   kExitInternal = 6,       // this program could not do its part: its output cannot be written, or it has a defect
@@ -21,7 +21,7 @@ enum ExitCode : int {
 struct Failure {
   int exit_code = kExitApi;
   std::string message;    // what is wrong and what to do; may have several lines
-  bool may_pass = false;  // the daemon, or what it asked, is not there at the moment, or is at a limit
+  bool may_pass = false;  // the daemon or an agent is away, or at a limit
   bool answered = false;  // by the daemon, which refused
 };
 

@@ -1,5 +1,5 @@
-// Rows of a history that may say the same many times: a job waits, a provider fails, for the same reason as before. A
-// row that says what the row of its subject before it says is counted there in place of a line of its own. Pure.
+// Folds repeated rows of a history: a job waits, or a provider fails, for the same reason again. A row equal to the
+// previous row of its subject is counted there instead of printed. Pure.
 #pragma once
 
 #include <cstddef>

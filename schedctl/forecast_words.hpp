@@ -1,4 +1,4 @@
-// What a submission would lead to, and when jobs start and end, as people read it. Pure.
+// Describes the effect of a submission, and when jobs start and end. Pure.
 #pragma once
 
 #include <string>
@@ -16,11 +16,12 @@ namespace tidepool::ctl {
 // "expected to start at about 15:10 (between 15:02 and 15:31) and to end at about 16:40 (between 16:20 and 17:05)".
 // Empty: there is no forecast.
 [[nodiscard]] std::string forecast_in_words(const nlohmann::json& forecast, std::string now = "");
-// The same of a job in this state: of one that has started by now a start that was expected is not told.
+// The same for a job in this state: the expected start of a job that has started is omitted.
 [[nodiscard]] std::string job_forecast_in_words(nlohmann::json forecast, const std::string& state,
                                                 const std::string& now);
 
-// Of a whole job with a deadline that has passed, or before which it is not expected to end: both times. Else empty.
+// For a complete job document whose deadline has passed, or which is not expected to end before it: both times. Else
+// empty.
 [[nodiscard]] std::string deadline_in_words(const nlohmann::json& job, const std::string& now);
 
 // "starts 15:10" of a job that waits, "ends 16:40" of others, "late: ends 16:40" once that has passed; "-" if it is
@@ -30,17 +31,17 @@ namespace tidepool::ctl {
 // The answer of POST /v1/plan.
 [[nodiscard]] std::string plan_page(const nlohmann::json& plan, const std::string& file, const Style& style);
 
-// The same of the dry run of a resize: whether its change would begin at once, and what other jobs would do for it.
+// The same for the dry run of a resize: whether its change would begin at once, and its effect on other jobs.
 [[nodiscard]] std::string resize_in_words(const nlohmann::json& job);
-// Of the answer to the dry run of a submission: what the daemon would decide, a line each: whether the job starts and
-// where, what other jobs give up for it, and of one that waits what bears that out and would let it start. Empty if the
-// answer tells of no decision.
+// For the answer to the dry run of a submission: what the daemon would decide, in lines: whether the job starts and
+// where, what other jobs release for it, and for a waiting job the evidence and what would let it start. Empty if the
+// answer has no decision.
 [[nodiscard]] std::string decision_in_words(const nlohmann::json& job);
-// Of a job that was submitted: that it waits for more than free slots, why, and the command that tells more. Empty for
-// any other, also one that only waits for its turn.
+// For a submitted job that waits for more than free slots: the reason, and the command that shows more. Empty for any
+// other job, also one that only waits for its turn.
 [[nodiscard]] std::string never_starts_in_words(const nlohmann::json& job);
-// Of a batch that was submitted: a line for each of the reasons why jobs wait, those that cannot start first, at most a
-// few. Empty if all of them start.
+// For a submitted batch: a line for each reason why jobs wait, those that cannot start first, at most a few. Empty if
+// all of them start.
 [[nodiscard]] std::vector<std::string> batch_waits_in_words(const nlohmann::json& stored);
 
 }  // namespace tidepool::ctl

@@ -1,4 +1,4 @@
-// Which node is meant by an id or a name, for all commands that act on one.
+// Resolves an id or a name to a node, for all commands that act on one.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One resource as a page of text: a job, why it is as it is, and an error answer. Pure.
+// One resource as a page of text: a job, its explanation, and an error answer. Pure.
 #pragma once
 
 #include <string>

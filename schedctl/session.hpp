@@ -1,5 +1,5 @@
-// What every command that talks to the daemon has at hand: requests that fail with the daemon's own
-// words, lists read to their end, jobs found by id or name, and output in the form asked for.
+// Shared by all commands that talk to the daemon: requests that fail with the daemon's message, complete reads of
+// lists, lookup of jobs by id or name, and output in the requested format.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct Settings {
   long timeout_s = 30;
 };
 
-// The address comes from --url, TIDEPOOL_URL or `schedctl login`. What a login keeps is used for its address only.
-// The authority of an https:// daemon: --ca, TIDEPOOL_CA, the login, on loopback the file of the daemon's state
-// directory, else the system's authorities. The token: --token, --token-file, TIDEPOOL_TOKEN, the login, on loopback
-// the file that the daemon writes at its first start. Throws Failure if a named file cannot be read,
-// or if a token would leave this machine without TLS.
+// The address comes from --url, TIDEPOOL_URL or `schedctl login`. A stored login is used for its address only. The
+// authority of an https:// daemon: --ca, TIDEPOOL_CA, the login, on loopback the file in the daemon's state directory,
+// else the system's authorities. The token: --token, --token-file, TIDEPOOL_TOKEN, the login, on loopback the file that
+// the daemon writes at its first start. Throws Failure if a named file cannot be read, or if a token would leave this
+// machine without TLS.
 [[nodiscard]] Endpoint resolve_endpoint(const Settings& settings);
 
-// What was read of a cursor list. Events up to `as_of_seq` were in it, so a stream from there leaves no gap.
+// Items read from a cursor list. They include events up to `as_of_seq`, so a stream from there has no gap.
 struct Listed {
   nlohmann::json items = nlohmann::json::array();
   std::uint64_t as_of_seq = 0;
@@ -52,15 +52,15 @@ class Session {
   nlohmann::json send(const HttpRequest& request, const ProblemSource& source = {});
   // The items of a cursor list, read in large pages: all of them, or the first `limit`.
   Listed list(const std::string& path, std::size_t limit = SIZE_MAX);
-  // The same for a list that may be too long to be held: each item as it is read.
+  // The same for a list too long for memory: calls `take` with each item.
   Listed each(const std::string& path, const std::function<void(nlohmann::json)>& take, std::size_t limit = SIZE_MAX);
   // The id of the job with this id or name. A name that several jobs have means the one that has not ended.
   std::string job_id(const std::string& id_or_name);
 
   // `as_text` is called only for the table form.
   void print(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
-  // What is to be known beside it, on standard error: what is printed may go to a program, and is nothing but the
-  // answer. Only for the table form.
+  // Prints additional information to standard error, because standard output may go to a program. Only in the table
+  // format.
   void advise(const std::string& text) const;
   // One of many that are printed as they come: a text, a line of JSON, or a document of YAML.
   void print_next(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
@@ -86,7 +86,7 @@ class Session {
 // Writes to standard output and flushes; a closed pipe ends the program as in any Unix tool.
 void write_out(const std::string& text);
 
-// The daemon, or what it asked, is away, or has as much to do as it may: what it refuses now it may grant later.
+// The daemon or an agent is away, or overloaded: a retry may succeed.
 [[nodiscard]] bool is_retryable(const HttpReply& reply);
 
 // Throws Failure, with the daemon's own words, unless the status is 2xx.

@@ -13,12 +13,12 @@ namespace tidepool::ctl {
 // "up", "cordoned", "maintenance until 04:00:00", "draining until 14:05:00", "drained", "unsteady until 14:05:00 (3
 // losses in 10m 0s)" or "lost". Times of another day than that of `now` have their day.
 [[nodiscard]] std::string node_state(const nlohmann::json& node, std::string_view now);
-// What is told of a node that was opened: `said`, or its state where something else still keeps it closed.
+// The message for a node that was opened: `said`, or its state if something else still keeps it closed.
 [[nodiscard]] std::string opened_node(const nlohmann::json& node, const std::string& said, std::string_view now);
 [[nodiscard]] std::string nodes_table(const nlohmann::json& nodes, const Style& style);
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);
-// Whether rows that differ in their time only are one row with a count, and jobs that a decision leaves as they are are
-// counted, or each is told.
+// Whether rows that differ only in their time are one row with a count, and unchanged jobs of a decision are counted;
+// or all are shown.
 enum class Rows { kFolded, kAll };
 // One line a decision and intent: when, which job, what and why. `only`: what is about this job; empty: all.
 [[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style, Rows rows,

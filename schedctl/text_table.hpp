@@ -1,5 +1,6 @@
-// Columns of text under a header line. Flexible columns give way, the widest first, until the table fits; where that is
-// not enough, spare ones are left out, and on a terminal a last line names them. None does where all is wanted whole.
+// Columns of text under a header line. Flexible columns are narrowed, the widest first, until the table fits; if that
+// is not enough, spare columns are left out, and on a terminal a last line names them. With Style::whole nothing is
+// cut.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Follows one job until it ends and tells what happens to it.
+// Follows one job until it ends and prints what happens to it.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace tidepool::ctl {
 
 struct WatchOptions {
   bool summary = false;
-  std::optional<std::chrono::seconds> within;  // give up after that long, with kExitTimeout
+  std::optional<std::chrono::seconds> within;  // stop after this time, with kExitTimeout
 };
 
 // kExitOk only if the job succeeded, kExitNegative if it ended otherwise.
