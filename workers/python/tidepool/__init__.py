@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 def init(*, seed: int = 1, loss: str = "mean", warmup_steps: int = 8, noise_every: int = 10,
          bucket_mb: float = 4.0, exit_when_left: bool = True) -> Job:
-    """A job: alone, or the part of the job that the agent started this process for. See JobOptions for the settings;
-    `seed` is of the order of the samples, the same on all workers."""
+    """Creates the job: alone, or the part of the job for which the agent started this process. See JobOptions for the
+    settings; `seed` is that of the order of the samples, the same on all workers."""
     return Job(JobOptions(seed=seed, loss=loss, warmup_steps=warmup_steps, noise_every=noise_every,
                           bucket_mb=bucket_mb, exit_when_left=exit_when_left))

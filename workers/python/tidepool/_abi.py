@@ -18,7 +18,7 @@ _ON_RESIZE = ("constant", "linear", "sqrt", "adascale", "callback", "fixed_local
 
 
 class TidepoolError(RuntimeError):
-    """What the runtime refused or what failed, in a sentence that says what to do."""
+    """A refusal or failure of the runtime, in a sentence that says what to do."""
 
 
 class _Resize(ctypes.Structure):
@@ -57,10 +57,10 @@ class _LeaveNotice(ctypes.Structure):
 
 @dataclasses.dataclass(frozen=True)
 class Notice:
-    """This worker is to leave. `by`: in seconds since 1970, when its process is ended by force; answers that are
-    granted move it to later. `reason` is a code such as "Preempted", `sentence` the same in words, `decision` the id of
-    the decision. `said` counts this worker's answers, `heard` those that the daemon has decided on, and `granted` says
-    whether the newest of these got what it asked for."""
+    """This worker must leave. `by`: when its process is killed, in seconds since 1970; granted answers postpone it.
+    `reason` is a code such as "Preempted", `sentence` the same in words, `decision` the id of the decision. `said`
+    counts this worker's answers, `heard` those that the daemon has decided on, and `granted` says whether the newest of
+    these was granted."""
     by: float
     reason: str
     sentence: str
@@ -72,8 +72,8 @@ class Notice:
 
 @dataclasses.dataclass(frozen=True)
 class BatchQuestion:
-    """What a program's own batch rule is asked when a generation begins. `noise_scale` in samples, None: not known yet;
-    `batch_size` and `lr_factor` as they were until now, 0 and 1 at the very beginning."""
+    """The input of a program's own batch rule when a generation begins. `noise_scale` in samples, None: not known yet;
+    `batch_size` and `lr_factor` are the previous ones, 0 and 1 at the start."""
     size: int
     step: int
     noise_scale: Optional[float]
@@ -86,11 +86,11 @@ BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples per step, fa
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Of a session. `samples` in one epoch; `global_batch` samples a step over all workers, at `base_size` workers;
-    `steps` 0 = until finish(), with `work_samples` of all epochs where they are known (else 0); `on_resize`: how batch
-    and learning rate follow the size, as in the job file; `global_batch_max`: the largest batch that it grows to, 0 =
-    any; `per_worker_max` samples that a worker computes at once, 0 = any number; the gradient noise is measured in
-    every `noise_every`-th step."""
+    """Options of a session. `samples` in one epoch; `global_batch` samples per step over all workers, at `base_size`
+    workers; `steps` 0 = until finish(), with `work_samples` of all epochs if they are known (else 0); `on_resize`: how
+    batch and learning rate follow the size, as in the job file; `global_batch_max`: the largest batch, 0 = no limit;
+    `per_worker_max` samples that a worker computes at once, 0 = no limit; the gradient noise is measured in every
+    `noise_every`-th step."""
     samples: int
     global_batch: int
     seed: int = 1

@@ -1,4 +1,4 @@
-"""A training job as its program sees it: the loop is written for one worker, and runs with any number of them."""
+"""A training job as its program sees it: the loop is written for one worker, and runs with any number of workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("tidepool")
 
 
 class Job:
-    """Made by tidepool.init(). Order of use: wrap(), register(), loader(), then the loop."""
+    """Created by tidepool.init(). Order of use: wrap(), register(), loader(), then the loop."""
 
     _newest: ClassVar[object] = None  # the mark of the job whose loop began last in this process
 
@@ -34,9 +34,10 @@ class Job:
     # --- before the loop ----------------------------------------------------------------------------------------
 
     def wrap(self, model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> Any:
-        """Gives back `model` and the optimizers, the same objects, now part of the job: their state is shared with
-        joining workers, the gradients are summed over the workers, and optimizer.step() applies a step all have agreed
-        on. The optimizers' state (momentum, averages) is made at once, and shared as it is at the first batch."""
+        """Returns `model` and the optimizers, the same objects, now part of the job: their state is shared with joining
+        workers, the gradients are summed over the workers, and optimizer.step() applies a step that all workers have
+        agreed on. The optimizers' state (momentum, averages) is created at once, and shared as it is at the first
+        batch."""
         self._must_be_before_loop("wrap()")
         if self._model is not None:
             raise RuntimeError("job.wrap() is called once; give it all optimizers: job.wrap(model, first, second)")
@@ -59,14 +60,14 @@ class Job:
         self._stepper.optimizers[name] = optimizer
 
     def register(self, name: str, value: Any, *, capacity: Optional[int] = None) -> None:
-        """More state of a replica: what a joining worker receives and a repeated step begins with.
+        """Adds state to the replica: what a joining worker receives and what a repeated step starts from.
 
-        All of it is copied at each step but an optimizer's tensors, which are shared where they lie: change those only
-        after opt.step(), in the same turn of the loop. What a turn that completes no step did to a tensor, an array, a
-        module or a scheduler is undone. Other objects have state_dict() and load_state_dict() or get_state() and
-        set_state(), or are given as a pair of functions (get, set); of them such a turn's changes after opt.step() are
-        undone, and those before it stay, so that a generator draws another mask for each micro-batch. `capacity` is the
-        most bytes their pickled state may ever take."""
+        All of it is copied at each step, except for an optimizer's tensors, which are shared in place: change those
+        only after opt.step(), in the same iteration of the loop. Changes that an iteration without a completed step
+        makes to a tensor, an array, a module or a scheduler are undone. Other objects have state_dict() and
+        load_state_dict() or get_state() and set_state(), or are given as a pair of functions (get, set); for these,
+        such an iteration's changes after opt.step() are undone and those before it stay, so that a generator draws
+        another mask for each micro-batch. `capacity` is the largest size in bytes of their pickled state."""
         self._must_be_before_loop("register()")
         if not isinstance(name, str):
             raise TypeError(f"job.register() takes a name first, which is a text, and was given a {type(name).__name__}: "
@@ -87,23 +88,24 @@ class Job:
                 self._stepper.with_steps.append(piece)
 
     def on_resize(self, function: Callable[[Resize], Any]) -> Callable[[Resize], Any]:
-        """`function` is called with a Resize before the first batch of a new generation; usable as a decorator."""
+        """Calls `function` with a Resize before the first batch of a new generation; usable as a decorator."""
         _settings.must_take("job.on_resize()", "a Resize", function)
         self._stepper.on_resize.append(function)
         return function
 
     def on_notice(self, function: Callable[[_abi.Notice], Any]) -> Callable[[_abi.Notice], Any]:
-        """`function` is called with a Notice when this worker leaves, once what the job holds is kept, or its job is
-        cancelled or out of time; usable as a decorator. It may answer, and save what the job does not hold. SIGTERM,
-        unless the program has a handler of its own, then ends the worker after the step under way and the function."""
+        """Calls `function` with a Notice when this worker must leave (once the job's state is saved), or when its job
+        is cancelled or out of time; usable as a decorator. The function may answer, and save what the job does not
+        hold. SIGTERM, unless the program has its own handler, then ends the worker after the step under way and the
+        function."""
         _settings.must_take("job.on_notice()", "a Notice", function)
         self._stepper.hear_notices(function)
         return function
 
     def batch_rule(self, function: _abi.BatchRule) -> _abi.BatchRule:
-        """For `batch.on_resize: callback` of the job file: `function` is given a BatchQuestion when a generation begins
-        and answers with the samples a step and the factor of the learning rate. Rank 0 is asked, and its answer holds
-        for all; usable as a decorator."""
+        """For `batch.on_resize: callback` of the job file: `function` receives a BatchQuestion when a generation begins
+        and returns the samples per step and the factor of the learning rate. Rank 0 is asked, and its answer applies to
+        all workers; usable as a decorator."""
         self._must_be_before_loop("batch_rule()")
         _settings.must_take("job.batch_rule()", "a BatchQuestion", function)
         self._stepper.batch_rule = function
@@ -112,13 +114,14 @@ class Job:
     def loader(self, dataset: Any, batch_size: Optional[int] = None, *, epochs: Optional[int] = None,
                steps: Optional[int] = None, micro_batch: Optional[int] = None, collate_fn: Optional[Collate] = None,
                num_threads: int = 0) -> Loader:
-        """Batches of a map-style dataset: each sample once an epoch, over all workers together.
+        """Batches of a map-style dataset: each sample once per epoch, over all workers together.
 
-        `batch_size` is the step's, over all workers (default: batch.global of the job file); each worker sees its
+        `batch_size` is that of a step over all workers (default: batch.global of the job file); each worker gets its
         share, in parts of at most `micro_batch` samples (default: batch.per_worker_max), whose gradients are summed.
         Ends after `epochs` (default 1) or after `steps`; inside `for epoch in job.epochs(n)` after each epoch.
-        `collate_fn` makes a batch of a list of samples (default: as PyTorch's DataLoader). `num_threads` read the
-        samples of a batch side by side, 0: the loop's own thread one by one; no batch is read ahead."""
+        `collate_fn` makes a batch from a list of samples (default: as PyTorch's DataLoader). `num_threads` threads read
+        the samples of a batch in parallel; with 0 the loop's own thread reads them one by one. No batch is read ahead.
+        """
         asked = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "micro_batch": micro_batch}
         if self._loader is not None:
             self._must_be_as_made(dataset, asked)
@@ -171,9 +174,9 @@ class Job:
         self._stepper.join(self._model, self._loader.length)
 
     def epochs(self, count: int) -> Iterator[int]:
-        """The numbers of the epochs up to `count`, from the one under way: a joining worker begins in the middle.
-        Around a loop over the loader, which was made before; what follows that loop in the body still belongs to the
-        epoch."""
+        """The numbers of the epochs up to `count`, starting with the one under way: a joining worker starts in the
+        middle. Use it around a loop over the loader, which must be created before; code after that loop in the body
+        still belongs to the epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
         if self._stepper.ending is not None:
@@ -197,8 +200,8 @@ class Job:
     # --- inside the loop ----------------------------------------------------------------------------------------
 
     def report(self, loss: Union[torch.Tensor, float], **others: Any) -> None:
-        """This batch's loss, for the job's page, which shows none without it. Before backward() it counts in this step,
-        later in the next one's."""
+        """Reports this batch's loss for the job's page, which shows no loss without it. Before backward() it counts for
+        this step, later for the next one."""
         if others:
             raise TypeError(f"job.report() takes the loss alone, job.report(loss=loss): write {', '.join(others)} to a "
                             "log of your own")
@@ -209,17 +212,18 @@ class Job:
         self._stepper.report(value)
 
     def no_sync(self) -> ContextManager[None]:
-        """Around every backward() of a step but the last: its gradients are gathered and not yet summed."""
+        """Use around every backward() of a step except the last: its gradients are accumulated and not yet summed over
+        the workers."""
         return self._stepper.without_sum()
 
     def skip_step(self) -> None:
-        """In place of opt.step(): the samples count as used, the parameters stay. All workers must skip alike, so
-        decide by what is the same on all, such as the summed gradients."""
+        """Instead of opt.step(): the samples count as used, and the parameters stay. All workers must skip alike, so
+        decide by values that are equal on all, such as the summed gradients."""
         self._stepper.apply(lambda: None)
 
     def finish(self) -> None:
-        """The loop ends after this step. All workers must say so at the same step: decide by job.step or
-        job.mean_loss, which are the same on all."""
+        """Ends the loop after this step. All workers must call it at the same step: decide by job.step or
+        job.mean_loss, which are equal on all."""
         if self._stepper.gathers_more:
             return  # the loop requests it again after the step's last micro-batch
         if self._stepper.phase not in (Phase.APPLIED, Phase.RETRY):
@@ -227,27 +231,27 @@ class Job:
         self._stepper.finish_asked = self._stepper.phase is Phase.APPLIED  # or again after the retry
 
     def answer_notice(self, answer: str, *, until: Optional[float] = None) -> None:
-        """What this worker says to its notice: "saving", "done" (it may be ended at once), "until" with the time in
-        seconds since 1970 until which it needs to stay, granted up to the limit of the job's tenant, or "refuse", which
-        is granted to a notice whose reason is AskedToLeave, and else denied. job.notice shows what became of it once
-        `heard` has come up to `said`."""
+        """Answers the notice: "saving", "done" (the worker may be ended at once), "until" with the time in seconds
+        since 1970 until which it needs to stay, granted up to the limit of the job's tenant, or "refuse", which is
+        granted for a notice whose reason is AskedToLeave, and otherwise denied. job.notice shows the decision once
+        `heard` equals `said`."""
         self._stepper.answer(answer, until)
 
     # --- what there is to know ----------------------------------------------------------------------------------
 
     @property
     def has_daemon(self) -> bool:
-        """Started by an agent, with a job file; false when the script runs alone."""
+        """True if an agent started this process, with a job file; False when the script runs alone."""
         return self._file.global_batch is not None
 
     @property
     def notice(self) -> Optional[_abi.Notice]:
-        """That this worker has been told to leave; None: it is to stay."""
+        """The notice that this worker must leave; None: it stays."""
         return self._stepper.notice()
 
     @property
     def rank(self) -> int:
-        """0 <= rank < size; changes with the generation. Before the first batch 0."""
+        """0 <= rank < size; changes with the generation. 0 before the first batch."""
         return self._stepper.step.rank if self._stepper.step else 0
 
     @property
@@ -262,7 +266,7 @@ class Job:
 
     @property
     def step(self) -> int:
-        """Steps taken by all workers together, with the one under way as soon as it is applied."""
+        """Steps of all workers together, including the one under way as soon as it is applied."""
         return self._stepper.committed + (1 if self._stepper.phase is Phase.APPLIED else 0)
 
     @property
@@ -272,19 +276,19 @@ class Job:
 
     @property
     def batch_size(self) -> int:
-        """Samples a step over all workers at this size; before the first batch 0."""
+        """Samples per step over all workers at this size; 0 before the first batch."""
         return self._stepper.step.global_batch if self._stepper.step else 0
 
     @property
     def mean_loss(self) -> float:
-        """Over the samples of all workers in the last step that all agreed on, also where this worker joined after it.
+        """The mean loss over the samples of all workers in the last agreed step, also if this worker joined after it.
         NaN before the first report()."""
         return self._stepper.mean_loss
 
     @property
     def noise_scale(self) -> Optional[float]:
         """The gradient noise scale in samples (McCandlish et al., arXiv:1812.06162): a batch far above it wastes
-        samples, one far below it time. None as long as it is not known."""
+        samples, one far below it wastes time. None while it is unknown."""
         scale = self._stepper.step.noise_scale if self._stepper.step else -1.0
         return scale if scale >= 0 else None
 
@@ -295,11 +299,11 @@ class Job:
 
     @property
     def left(self) -> bool:
-        """The job goes on without this worker, as the daemon told."""
+        """The job continues without this worker, on an order of the daemon."""
         return self._stepper.ending == _abi.LEFT
 
     def close(self) -> None:
-        """Ends this worker's part. Happens by itself at the end of the loop and of the program."""
+        """Ends this worker's part. Called automatically at the end of the loop and of the program."""
         self._stepper.close()
 
 

@@ -1,9 +1,8 @@
 """Finds and loads libtidepool.so.
 
-The first of these places that has it wins, so that what a user names is never overruled by what lies around:
-the file that TIDEPOOL_LIBRARY names; beside this package (a wheel carries it there); the release build of the
-source tree that this package lies in; the system's library path.
-"""
+The first of these places that has it wins, so that an explicit path is never overruled by a file found elsewhere: the
+file named by TIDEPOOL_LIBRARY; the folder of this package (a wheel contains it); the release build of the source tree
+that contains this package; the system's library path."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _SYSTEM_NAME = "libtidepool.so.0"
 
 
 class LibraryNotFound(ImportError):
-    """libtidepool.so is nowhere to be found, or is not the right one. The text says where it was looked for."""
+    """libtidepool.so was not found, or is not the right one. The message lists the places that were searched."""
 
 
 def candidates() -> list[pathlib.Path]:

@@ -1,4 +1,4 @@
-"""What a worker is told: by its program (JobOptions), and by the job's document, which the agent lays beside it."""
+"""Settings of a worker: from its program (JobOptions), and from the job's document, which the agent provides."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def must_take(call: str, argument: str, function: Any) -> None:
 class JobOptions:
     """`seed`: of the order of the samples, the same on all workers.
     `loss`: "mean" if the loss is the mean over a batch's samples (PyTorch's default), "sum" if it is their sum.
-    `warmup_steps`: over which a learning rate that grows with the number of workers (batch.on_resize of the job file)
-    is reached.
-    `noise_every`: the gradient noise scale is measured in every so many-th step; 0 = only where a rule needs it.
-    `bucket_mb`: gradients are handed to the sum in pieces of about so many MiB.
-    `exit_when_left`: a worker that the job goes on without ends with exit code 0 inside the loader; otherwise its loop
-    ends and `job.left` is true."""
+    `warmup_steps`: steps over which a learning rate that grows with the number of workers (batch.on_resize of the job
+    file) is reached.
+    `noise_every`: the gradient noise scale is measured in every noise_every-th step; 0 = only if a rule needs it.
+    `bucket_mb`: gradients are passed to the sum in pieces of about this many MiB.
+    `exit_when_left`: a worker without which the job continues exits with code 0 inside the loader; otherwise its loop
+    ends and `job.left` is True."""
     seed: int = 1
     loss: str = "mean"
     warmup_steps: int = 8
@@ -66,8 +66,8 @@ class JobOptions:
 
 @dataclasses.dataclass(frozen=True)
 class LoopLength:
-    """What a step takes, and where the loop ends: after `steps`, or else after `epochs`. `samples` in one epoch;
-    `global_batch` samples per step over all workers; at most `micro_batch` of them come in one batch."""
+    """The size of a step, and where the loop ends: after `steps`, or else after `epochs`. `samples` in one epoch;
+    `global_batch` samples per step over all workers; at most `micro_batch` of them are in one batch."""
     samples: int
     global_batch: int
     micro_batch: Optional[int] = None

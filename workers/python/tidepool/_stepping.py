@@ -53,7 +53,7 @@ class _Progress(ctypes.Structure):
 
 @dataclasses.dataclass(frozen=True)
 class Resize:
-    """What an on_resize() function is told. `step`: committed steps so far; all of them with the old size."""
+    """The argument of an on_resize() function. `step`: committed steps so far; all of them with the old size."""
     old_size: int
     new_size: int
     rank: int
