@@ -1,5 +1,5 @@
-// One row of a table of policies: as an engine runs it, and as replays do, which join it with a place stage; and how to
-// make what a row names, seen through its interface.
+// One row of a table of policies: as an engine runs it, and as replays do, which combine it with a place stage; and how
+// to make what a row names, through its interface.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace tidepool::policies::cluster {
 
-// What the policy is meant to know, so that a comparison is of like with like.
+// What the policy is assumed to know, so that only comparable policies are compared.
 enum class Knowledge {
   kOracle,       // the true profile at the declared batch, as its authors' evaluation gives it
   kVisited,      // the same, but only of sizes up to the largest that the job itself has held
@@ -20,11 +20,11 @@ enum class Knowledge {
   kLearntByJob,  // only what the job itself has measured, as in Pollux's artifact; jobs choose their batches
 };
 
-// Whether a daemon can feed the policy, which has no true profile of any job.
+// Whether a daemon can run the policy: a daemon has no true profile of any job.
 enum class Live {
   kNo,               // it needs the true speed of every job
-  kByMeasuredSpeed,  // live it goes by what has been measured
-  kNeedsNoSpeed,     // which job holds what, and since when, is all it looks at
+  kByMeasuredSpeed,  // live it uses what has been measured
+  kNeedsNoSpeed,     // it looks only at which job holds what, and since when
 };
 
 struct AllocationPreset {

@@ -1,7 +1,7 @@
 // Names workers whose time has shifted by a twelfth or more: a change is suspected, then verified on the steps that
 // follow, and only then named.
-// Safe rule: an alarm asks for evidence in proportion to the noise that the crew itself has shown over windows of the
-// same length; slowness that is being judged, or has been named, never counts as noise.
+// Safe rule: an alarm needs evidence in proportion to the noise that the crew itself has shown over windows of the same
+// length; slowness that is being judged, or has been named, never counts as noise.
 //
 // After FALCON (arXiv 2410.12588, section 4): change points found first are verified on what follows, and count from
 // a difference of about 10 %. Instead of Bayesian run lengths (Adams and MacKay 2007), whose cost grows with the run,
@@ -28,7 +28,7 @@ class ChangePointDetector final : public Detector {
  public:
   struct Scale {
     std::int64_t window = 0;  // steps that raise suspicion
-    std::int64_t verify = 0;  // steps after them that must confirm
+    std::int64_t verify = 0;  // steps after the window that must confirm
     double shift = 0;         // smallest shift of x
   };
   static constexpr std::array<Scale, 8> kScales{{{5, 4, 0.24},
@@ -42,7 +42,7 @@ class ChangePointDetector final : public Detector {
   static constexpr double kDeviations = 5.5;            // S, that a shift must exceed
   static constexpr double kLevelMin = -0.015;           // what a worker's usual x may be: one that has long waited for
   static constexpr double kLevelMax = 0.05;             // a straggler is not slow without it
-  static constexpr std::int64_t kStepsForVerdict = 20;  // steps a verdict must rest on
+  static constexpr std::int64_t kStepsForVerdict = 20;  // steps on which a verdict must be based
 
   [[nodiscard]] std::string_view name() const override { return "change_point"; }
 

@@ -1,7 +1,6 @@
 // The interface of all straggler detectors: samples in, findings out. A detector keeps nothing itself; what it must
-// remember of a worker is a row of numbers that the caller keeps, copies and stores as it likes.
-// Safe rule: a memory is read by its own detector only; one that another detector wrote, or an empty one, counts as a
-// new worker's.
+// remember of a worker is a row of numbers that the caller keeps, copies and stores. Safe rule: only the detector that
+// wrote a memory reads it; a memory of another detector, or an empty one, counts as that of a new worker.
 //
 // Only sums, products, quotients, square roots and comparisons are used, so the same steps give the same findings on
 // every machine.
@@ -29,15 +28,15 @@ class Detector {
   virtual ~Detector() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  // Takes in one more step of a job and brings the memories of its ranks up to date. Findings by rank.
+  // Takes one more step of a job and updates the memories of its ranks. Findings by rank.
   // Requires: as many memories as times.
   [[nodiscard]] std::vector<Finding> judge(const StepTimes& step, const std::vector<Memory*>& memories) const;
 
  private:
-  // `relative` is above 0 for every rank: a step that says nothing about some rank is not passed on.
+  // `relative` is above 0 for every rank: a step without information about some rank is not passed on.
   [[nodiscard]] virtual std::vector<Finding> observe(const std::vector<double>& relative,
                                                      const std::vector<Memory*>& memories) const = 0;
-  // What is known of a worker without a new step.
+  // The finding for a worker without a new step.
   [[nodiscard]] virtual Finding recall(const Memory& memory) const = 0;
 };
 

@@ -1,5 +1,5 @@
 // The paper's rule: a moving average of each worker's share of the others' speed.
-// Safe rule: names no slowness of a quarter or less; it is kept as the baseline that the other detectors are held to.
+// Safe rule: names no slowness of a quarter or less; it is the baseline with which the other detectors are compared.
 //
 // Or, Zhang and Freedman, "Resource Elasticity in Distributed Deep Learning" (MLSys 2020):
 //   f_i = throughput_i / median_j(throughput_j) = median_j(compute_j) / compute_i    (equal batches)

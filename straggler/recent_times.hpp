@@ -1,5 +1,5 @@
 // The newest relative times of a worker, kept as a ring inside its memory, and their order statistics.
-// Safe rule: a median over more steps than have been seen is not asked for; count() says how many there are.
+// Safe rule: never request a median over more steps than have been seen; count() says how many there are.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 //   T   = median over ranks of MAD(the newest 32 relative times of a rank)          (spread over steps)
 //   B   = median over ranks of |m_j - 1|, from four ranks on                        (spread over ranks)
 //   z_i = (m_i - 1) / (1.4826 max(T, B, 0.02));   straggler while z_i > 3.5
-// With fewer ranks the straggler itself moves the median that the others are held against, and would hide in B.
+// With fewer ranks the straggler itself moves the others' median, and would hide in B.
 // Single steps are the measure of the spread, so the bar lies at 10 % above the others at best, and higher with noise.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What every round must obey, whatever policy and place stage made it: no slot twice, gangs whole, sizes allowed.
-// The error names the job (or node) and the broken law; the caller keeps the old placements then.
+// The rules for every round, whatever policy and place stage made it: no slot twice, gangs whole, sizes allowed. The
+// error names the job (or node) and the broken rule; the caller then keeps the old placements.
 #pragma once
 
 #include <vector>

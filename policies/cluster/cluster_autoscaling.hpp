@@ -1,8 +1,8 @@
-// The autoscaling engine for a whole cluster: the rules that let one job climb (Or, Zhang, Freedman: "Resource
+// The autoscaling engine for a whole cluster: the rules that let one job grow (Or, Zhang, Freedman: "Resource
 // Elasticity in Distributed Deep Learning", MLSys 2020, section 4; see size/autoscaling_engine.hpp) decide between
-// jobs. Each job has a ladder of its allowed sizes, at least N workers apart. Its lowest rung goes to every job in
-// order of submission; then, again and again, the next rung goes to the job with the best scale condition among those
-// that pass it:
+// jobs. Each job has a ladder of its allowed sizes, at least N workers apart. Every job gets its lowest rung in order
+// of submission; then, repeatedly, the next rung goes to the job with the best scale condition among those that pass
+// it:
 //   throughput scaling efficiency  s = [(R(k2) - R(k1)) / (k2 - k1)] / [R(k1) / k1],              passes iff s > S
 //   utility, where its user states one  g = [U(T(k2)) - U(T(k1)) - cost(k2) + cost(k1)] / cost(k1),  passes iff g > 0
 // R = steps a second at the declared batch, T(k) = time since submission + steps left / R(k), cost(k) = k x slot price
@@ -20,8 +20,7 @@ namespace tidepool::policies::cluster {
 
 class ClusterAutoscaling final : public AllocationPolicy {
  public:
-  // For jobs whose users ask for nothing else. The paper's artifact has N = 4, with which 64 slots serve 16 jobs at
-  // most.
+  // For jobs whose users set nothing else. The paper's artifact has N = 4, with which 64 slots serve 16 jobs at most.
   struct Settings {
     int spawn_size = 1;                 // N
     double efficiency_threshold = 0.1;  // S

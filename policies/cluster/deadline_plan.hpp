@@ -1,5 +1,5 @@
-// One job's plan in ElasticFlow's sense: which size it has from when to when, so that it ends by its deadline with as
-// few slots as possible (Gu et al., ASPLOS 2023, section 4.1; progressive filling).
+// One job's plan as in ElasticFlow: which size it has from when to when, so that it ends by its deadline with as few
+// slots as possible (Gu et al., ASPLOS 2023, section 4.1; progressive filling).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct DeadlinePlan {
   [[nodiscard]] int size_now() const { return stretches.empty() ? 0 : stretches.front().size; }
 };
 
-// The least plan into what is free. If none ends in time: the fastest one.
-// `now_size` forces what it has in the first step of the profile; requires: one of its levels, free there.
+// The least plan into what is free. If none ends in time: the fastest one. `now_size` forces its size in the first step
+// of the profile; requires: one of its levels, free there.
 [[nodiscard]] DeadlinePlan plan_for(const Demand& demand, SlotProfile profile, std::int64_t slot_s,
                                     std::optional<int> now_size = std::nullopt);
 

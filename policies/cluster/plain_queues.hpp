@@ -1,5 +1,5 @@
-// The plain queues every other policy is measured against. All keep jobs at the size their users want and differ in
-// the order of jobs; each may take a job's slots away at any round.
+// The plain queues against which every other policy is measured. All keep jobs at the size that their users want and
+// differ in the order of jobs; each may take a job's slots at any round.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"
@@ -12,8 +12,8 @@ class StrictFifo final : public AllocationPolicy {
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
 };
 
-// The same, but for a job that does not fit later ones that do pass it. Preempts no job, and keeps no room free for a
-// wide job: it may wait for as long as narrow ones come.
+// The same, except that later jobs that fit pass a job that does not. Preempts no job, and keeps no room free for a
+// wide job: it may wait for as long as narrow jobs arrive.
 class FifoBackfill final : public AllocationPolicy {
  public:
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;

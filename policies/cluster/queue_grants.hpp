@@ -1,5 +1,5 @@
-// The common end of every policy that keeps jobs at the size their users want: walk a queue, give each job its size
-// while slots last. And the reasons of every job that stands in a line, whatever else its policy does.
+// The common last stage of every policy that keeps jobs at the size that their users want: walk a queue, give each job
+// its size while slots last. Also the reasons of every job in a line, whatever else its policy does.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,17 @@ enum class Overtaking {
   kNever,    // it keeps all behind it waiting
 };
 
-// What is told of a job that waits, beside its place in line.
+// What is reported about a waiting job in addition to its place in line.
 struct LineWait {
   int needed = 0;                 // slots
   int free = 0;                   // slots
-  std::optional<int> ahead = {};  // jobs that take their turns before it
+  std::optional<int> ahead = {};  // jobs that come before it
 };
 
-// What a line goes by. All but `order` by row, or empty.
+// The data of a line. All except `order` by row, or empty.
 struct Line {
   Measure measure = core::measure::kArrival;         // one of turns
-  std::vector<double> own = {};                      // in the measure's unit; empty = places are all there is
+  std::vector<double> own = {};                      // in the measure's unit; empty = only places are known
   std::vector<std::size_t> order = {};               // all rows; empty = the allocation's
   std::vector<LineWait> waits = {};                  // empty = for its least size, and what the allocation leaves free
   std::vector<core::reason::TimeShare> shares = {};  // of the measure kTimeShare
@@ -43,9 +43,9 @@ struct Line {
 
 enum class ExplainedRows { kAll, kWaiting };
 
-// Sets reasons, scores and losing sizes of the rows, or of those that are granted nothing, by their places in
-// the line. A score is how far the job is ahead of the next one on the other side of the line; a job that waits
-// is behind, and what it lost is the size that its user wants. Nothing where view.explained is false.
+// Sets reasons, scores and losing sizes of the rows, or of those that are granted nothing, by their places in the line.
+// A score is how far the job is ahead of the next job on the other side of the line; a waiting job is behind, and the
+// size that it lost is the size that its user wants. Does nothing if view.explained is false.
 void explain_line(const View& view, const Line& line, Allocation& allocation, ExplainedRows rows = ExplainedRows::kAll);
 
 }  // namespace tidepool::policies::cluster

@@ -1,5 +1,5 @@
 // How many slots are free from when on: a step function of future time, from now to forever. Times are whole seconds
-// after now. What a policy that plans ahead fills up job by job.
+// after now. A policy that plans ahead fills it job by job.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class SlotProfile {
 
   // Makes `at_s` the start of a step of its own.
   void cut(std::int64_t at_s);
-  // Takes the slots of a plan that ends at `end_s`, or gives them back. Requires: they are there.
+  // Takes the slots of a plan that ends at `end_s`, or returns them. Requires: they are there.
   void take(const std::vector<Stretch>& plan, std::int64_t end_s) { add(plan, end_s, -1); }
   void give(const std::vector<Stretch>& plan, std::int64_t end_s) { add(plan, end_s, +1); }
 

@@ -11,14 +11,14 @@
 namespace tidepool::policies::cluster {
 
 // Each row's mark as it is now, and the rows in the order in which they are served: by queue, within a queue by when
-// they came there, then by submission.
+// they entered it, then by submission.
 struct TwoQueues {
   std::vector<Mark> marks;
   std::vector<std::size_t> order;
 };
 [[nodiscard]] TwoQueues two_queues(const View& view);
 
-// The line that goes by the queues which marks name as their level, from 0.
+// The line by the queues in the marks' levels, from 0.
 [[nodiscard]] Line line_of_queues(const std::vector<Mark>& marks);
 
 class Tiresias final : public AllocationPolicy {

@@ -1,8 +1,8 @@
-// The nodes that are up, as the rows of jobs count them, and which of them jobs may be on that ask for particular ones:
-// by labels and types, or because a price cap keeps them from others (price_cap.hpp).
+// The nodes that are up, as job rows index them, and which of them jobs with particular node requests may use: by
+// labels and types, or because a price cap excludes others (price_cap.hpp).
 //
-// Jobs that ask for the same share one answer, by a number that stands until nodes come or go; a price cap counts as
-// the highest price that is within it. Everything here follows from the state that was followed last.
+// Jobs with equal requests share one answer, by a number that is valid until nodes join or leave; a price cap counts as
+// the highest price within it. Everything here follows from the state that was followed last.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ namespace tidepool::policies::cluster {
 class DemandedNodes {
  public:
   struct Change {
-    bool prices = false;  // which nodes a price cap leaves may be others
-    bool nodes = false;   // have come or gone: numbers of before mean nothing any more
+    bool prices = false;  // the nodes within a price cap may have changed
+    bool nodes = false;   // nodes have joined or left: earlier numbers are invalid
   };
   Change follow(const core::ClusterState& state);
 
@@ -42,44 +42,44 @@ class DemandedNodes {
 
   // The job may be on some nodes only (core::asks_for_nodes, at the dearest slot that was followed).
   [[nodiscard]] bool asks_for_nodes(const core::ClusterState& state, const core::Job& job) const;
-  // A number for what it asks of nodes; the same for jobs that ask for the same.
+  // A number for its node request; equal for jobs with equal requests.
   [[nodiscard]] std::size_t demand_of(const core::ClusterState& state, const core::Job& job);
   struct Asker {
     const core::Job& job;
-    std::size_t demand;  // as demand_of() has said
+    std::size_t demand;  // as returned by demand_of()
   };
 
-  // What jobs may be on that ask for the same.
+  // What jobs with equal requests may use.
   struct Asked {
     std::vector<int> nodes;                           // by index, ascending
     std::map<std::string, std::vector<int>> of_type;  // likewise
     std::map<std::string, int> slots;                 // of those that take jobs, by type
     core::RoomsByPrice::OfTypes at_prices;            // likewise
-    // Of that type; all of them if none is said, or there are none of it.
+    // Of that type; all of them if none is named, or there are none of it.
     [[nodiscard]] const std::vector<int>& of(const std::optional<std::string>& type) const;
   };
   // Valid until nodes are followed again.
   [[nodiscard]] const Asked& asked(const core::ClusterState& state, const Asker& asker);
-  // Slots that it could have if there were no other job: of the nodes that it asks for, and of one type at a time
-  // unless it mixes them.
+  // Slots that the job could have without any other job: of the nodes that it requests, and of one type unless it mixes
+  // types.
   [[nodiscard]] int reach_of(const core::ClusterState& state, const Asker& asker);
 
   struct SizePrices {
-    Money held;  // of what it holds, an hour
+    Money held;  // price of what it holds, an hour
     int held_slots = 0;
     core::RoomsByPrice rooms;  // for slots beside these
-    // What an hour of so many slots costs it at least, all further ones as dear as the dearest of them; none: it asks
-    // for nodes that have fewer. Requires: slots > held_slots.
+    // The least cost of an hour of this number of slots, with all further slots as expensive as the most expensive of
+    // them; none: the nodes that it requests have fewer. Requires: slots > held_slots.
     [[nodiscard]] std::optional<Money> of(int slots) const;
   };
-  // `held`: where it is.
+  // `held`: its present placement.
   [[nodiscard]] SizePrices prices_of(const core::ClusterState& state, const Asker& asker, const Placement& held);
 
  private:
   void count_types(const core::ClusterState& state);
-  // True: they are others.
+  // True: the prices have changed.
   bool look_at_prices(const core::ClusterState& state);
-  // Of jobs that ask for the same the same; a price cap counts as the highest price that is within it.
+  // Equal for jobs with equal requests; a price cap counts as the highest price within it.
   [[nodiscard]] core::NodeDemand demand_made(const core::ClusterState& state, const core::Job& job) const;
 
   std::vector<NodeId> nodes_;        // that are up, by id

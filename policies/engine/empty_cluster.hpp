@@ -1,9 +1,9 @@
-// What the cluster would hold of a job if no other were there: for how many of its workers there is room, and whether
-// slots are cheap enough for it. A job for which that is not enough waits for slots of which there are never enough.
+// What the cluster would hold of a job without any other job: how many of its workers have room, and whether slots are
+// cheap enough for it. A job for which that is not enough waits for slots of which there are never enough.
 //
-// Rule: both answers stand until clear(), and jobs that ask for the same are counted once; so it is cleared whenever
-// nodes change. Of which jobs room is asked at all is the caller's rule: tidal sells slots without laying them out and
-// asks of every gang (TidalPlanner), rows are laid out (lawful_plan.hpp) and ask of jobs bound to nodes or one type.
+// Rule: both answers are valid until clear(), and jobs with equal requests are counted once; so the owner calls clear()
+// whenever nodes change. The caller decides for which jobs room is computed: tidal sells slots without laying them out
+// and checks every gang (TidalPlanner); rows are laid out (lawful_plan.hpp), and check jobs bound to nodes or one type.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace tidepool::policies::cluster {
 
 class EmptyCluster {
  public:
-  // Workers of the job that there is room for. `demand`: EngineRows::demand_of the job.
+  // The number of the job's workers that have room. `demand`: EngineRows::demand_of the job.
   [[nodiscard]] int workers_of(const core::ClusterState& state, const core::Job& job, std::size_t demand);
-  // The same as far as it was asked of this or of an equal job.
+  // The same if it was already computed for this or an equal job.
   [[nodiscard]] std::optional<int> known_workers_of(const core::Job& job, std::size_t demand) const;
   // At its smallest size, by its price cap.
   [[nodiscard]] bool is_cheap_enough_for(const core::ClusterState& state, const core::Job& job) {

@@ -1,18 +1,18 @@
-// What a running job's own records say about its speed at each size: the measured rate where there is one, else the
-// fitted curve (usl_curve.hpp), bent so that it goes through the nearest measured size. Where nothing was measured it
-// is optimistic, as every policy that is to try sizes needs it: one size seen scales without loss, none seen runs one
-// step a second on one worker. A daemon's records tell sizes, not nodes, so the shape's nodes do not matter.
+// A job's speed at each size, by its own records: the measured rate where there is one, else the fitted curve
+// (usl_curve.hpp), bent so that it passes through the nearest measured size. Without measurements it is optimistic, as
+// every policy that tries sizes needs: one measured size scales without loss; with none, the job runs one step a second
+// on one worker. A daemon's records contain sizes, not nodes, so the shape's nodes do not matter.
 //
-// Where a job was not measured, its kin's records stand (similar_job_sizes.hpp), as much slower or faster as the job's
-// own newest one is than theirs: by size, how steps of a kind scale is much the same, while a machine or an argument
-// makes all of them slower at once. Its own records win wherever there are some.
+// Where a job was not measured, its kin's records are used (similar_job_sizes.hpp), scaled by the ratio of the job's
+// own newest record to theirs: by size, the steps of a kind scale much the same way, while a machine or an argument
+// makes all of them slower at once. Its own records have precedence wherever there are some.
 //
-// A program that says its batch itself (OnResize::kCallback) and tells its gradient noise is taken to choose, at each
-// size, the batch that teaches most a second (Qiao et al., OSDI 2021, section 3.2): what a size gave at a batch that
-// was right for the noise of then says little of what it would give now. A step of M samples on k workers computes for
-// b M / k seconds and exchanges gradients for a(k), partly at the same time, and takes sqrt(a(k)^2 + (b M / k)^2)
-// seconds (their equation with gamma = 2), so that the best batch is cbrt(phi (a(k) k / b)^2); b is the least that a
-// sample was measured to cost, and the newest measurement sets how far all of it is off.
+// A program that sets its batch itself (OnResize::kCallback) and reports its gradient noise is assumed to choose, at
+// each size, the batch that teaches most a second (Qiao et al., OSDI 2021, section 3.2): what a size gave at a batch
+// that suited the noise of that time says little about what it would give now. A step of M samples on k workers
+// computes for b M / k seconds and exchanges gradients for a(k), partly at the same time, and takes sqrt(a(k)^2 + (b M
+// / k)^2) seconds (their equation with gamma = 2), so that the best batch is cbrt(phi (a(k) k / b)^2); b is the least
+// measured cost of a sample, and the newest measurement sets the correction of the whole model.
 #pragma once
 
 #include <cmath>
@@ -27,13 +27,13 @@
 
 namespace tidepool::policies::cluster {
 
-// The record says how fast a job is at its size.
+// The record contains how fast a job is at its size.
 [[nodiscard]] bool was_measured(const core::SizeRecord& record);
 
-// Its program says its batch itself, and it has told how noisy its gradient is.
+// Its program sets its batch itself and has reported how noisy its gradient is.
 [[nodiscard]] bool chooses_batch(const core::Job& job);
 
-// A program that is restarted for a change of size and has told no steps: there is nothing to judge sizes by.
+// A program that is restarted for a change of size and has reported no steps: sizes cannot be judged.
 [[nodiscard]] bool reports_nothing(const core::Job& job);
 
 class JobSpeed final : public SpeedModel {
@@ -41,15 +41,15 @@ class JobSpeed final : public SpeedModel {
   using Sizes = std::map<int, core::SizeRecord>;
 
   explicit JobSpeed(const core::Job& job);
-  // Of a job that was not measured on its type of slot yet, of which this is expected there (type_ratios.hpp).
+  // For a job that was not yet measured on its type of slot, with what is expected there (type_ratios.hpp).
   JobSpeed(const core::Job& job, const Sizes& expected);
-  // Beside its own records those of its kin (similar_job_sizes.hpp) at sizes at which it was not measured itself,
-  // slower or faster by as much as the job was last.
+  // In addition to its own records those of its kin (similar_job_sizes.hpp) at sizes at which it was not measured
+  // itself, slower or faster by the job's newest ratio to them.
   struct Kin {
     const Sizes& sizes;
   };
   JobSpeed(const core::Job& job, const Kin& kin);
-  // Of a job that has ended: what it measured; of its noise and its batches at other sizes nothing is remembered.
+  // For a job that has ended: what it measured; its noise and its batches at other sizes are not remembered.
   explicit JobSpeed(const core::EndedJob& job);
 
   [[nodiscard]] double step_seconds(Shape shape) const override;
@@ -58,9 +58,9 @@ class JobSpeed final : public SpeedModel {
   // OSDI 2021, section 3.1).
   [[nodiscard]] double goodput(Shape shape) const override;
 
-  // Its speed was measured, or is expected by what it did on another type of slot, or by its kin.
+  // Its speed was measured, or is expected from another type of slot, or from its kin.
   [[nodiscard]] bool is_known() const { return is_expected_ || !measured_.empty(); }
-  // In workers; 0 = it has none, or they were not measured.
+  // In workers; 0 = it has no kin, or they were not measured.
   [[nodiscard]] int largest_of_kin() const { return largest_of_kin_; }
   // In workers, its own or its kin's; 0 = nothing was measured.
   [[nodiscard]] int largest_measured() const { return measured_.empty() ? 0 : measured_.back().workers; }
@@ -81,9 +81,9 @@ class JobSpeed final : public SpeedModel {
 
   struct MeasuredSize {
     int workers = 0;
-    double rate = 0;        // samples a second, > 0; of a program that chooses its batch: at the declared one
+    double rate = 0;        // samples a second, > 0; for a program that chooses its batch: at the declared batch
     double batch = 0;       // samples a step, > 0; as measured
-    double exchange_s = 0;  // a(k), of a program that chooses its batch
+    double exchange_s = 0;  // a(k), for a program that chooses its batch
   };
   void read_at_declared_batch(const Sizes& sizes, bool is_own);
   [[nodiscard]] double teaches(double batch) const;
@@ -104,11 +104,11 @@ class JobSpeed final : public SpeedModel {
   double declared_batch_;
   std::optional<double> noise_;
   core::OnResize on_resize_;
-  double batch_max_;  // samples a step; infinite where none is asked for
-  // Of a program that chooses its batch; 0 = it does not, or nothing was measured.
+  double batch_max_;  // samples a step; infinite without a limit
+  // For a program that chooses its batch; 0 = it does not, or nothing was measured.
   double sample_seconds_ = 0;   // b
   double exchange_beyond_ = 0;  // a(k) of sizes above the largest seen
-  double bend_ = 1;             // what was measured last over what the model says of it
+  double bend_ = 1;             // the last measurement over what the model gives for it
   int slots_per_worker_;
   int largest_of_kin_ = 0;
 };

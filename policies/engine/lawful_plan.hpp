@@ -1,6 +1,6 @@
-// What a policy's answer becomes before the engine follows it. The policy may know nothing of allowed sizes, of jobs
-// that may not be preempted, of workers that need several slots of a node or of jobs that may be on some nodes only;
-// here its sizes are cut to what can be carried out, never raised above what it granted but for jobs that must keep
+// Turns a policy's answer into a plan that the engine can carry out. The policy may ignore allowed sizes, jobs that
+// must not be preempted, workers that need several slots of a node and jobs that may use only some nodes; here its
+// sizes are reduced to what can be carried out, and never raised above what it granted except for jobs that must keep
 // what they have.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace tidepool::policies::cluster {
 
-// One target per row, in workers, together no more than the nodes hold. Slots go in the policy's order; first to
-// jobs that may not be preempted, as far as they must keep them. Numbers that are not finite become 0. `capacity`: all
-// slots, those of jobs that the view leaves out among them; what does not fit there never fits.
-// Requires: check_allocation() holds.
+// One target per row, in workers, together no more than the nodes hold. Slots are given in the policy's order; first to
+// jobs that must not be preempted, as far as they must keep them. Numbers that are not finite become 0. `capacity`: all
+// slots, including those of jobs that the view leaves out; a job that does not fit in them never fits. Requires:
+// check_allocation() holds.
 [[nodiscard]] std::vector<core::Target> lawful_plan(const View& view, const Allocation& allocation, int capacity);
 
 }  // namespace tidepool::policies::cluster

@@ -1,12 +1,12 @@
-// How long a step takes jobs of one kind (core/state/job_kind.hpp) at each size, by those that run and those that have
-// ended: what a job may expect of sizes at which it was not measured itself. Everything follows from the engine's
-// records of all jobs, whatever was told first.
+// How long a step takes jobs of one kind (core/state/job_kind.hpp) at each size, from running and ended jobs: what a
+// job can expect of sizes at which it was not measured itself. Everything follows from the engine's records of all
+// jobs, in whatever order they were reported.
 //
-// Rules. Of each size the mean of the steps and the mean of the batches of all jobs of the kind count that were
-// measured there, each once and the asking job not at all; what a step takes at another batch is the reader's to say
-// (job_speed.hpp). On slots of another type jobs are other kin; one that has not run yet has the kin of the type on
-// which most of its kind were measured. Means are told in parts of a doubling, so that few answers change with a
-// report; from 16 jobs on, what one of them says is lost among the others.
+// Rules. For each size the mean of the steps and the mean of the batches of all jobs of the kind that were measured
+// there count, each job once and the asking job not at all; the reader derives what a step takes at another batch
+// (job_speed.hpp). Jobs on slots of another type are other kin; a job that has not run yet has the kin of the type on
+// which most of its kind were measured. Means are rounded to parts of a doubling, so that few answers change with a
+// report; from 16 jobs on, a single job no longer changes them noticeably.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ class SimilarJobSizes {
  public:
   using Sizes = std::map<int, core::SizeRecord>;
 
-  // In place of what was told of the job before.
+  // Replaces what was recorded for the job.
   void tell(const core::Job& job);
   void tell(const core::EndedJob& job);
-  // Nothing is known of the job any more.
+  // Removes the job's record.
   void withdraw(JobId job);
 
-  // What its kin were measured at, by size in workers, as records of no time; empty: it has none. It is moved when that
-  // may change.
+  // The measurements of its kin, by size in workers, as records without a time; empty: it has no kin. The job is moved
+  // when the answer may change.
   [[nodiscard]] Sizes expected(const core::Job& job);
-  // Jobs for which expected() was asked and may answer otherwise by now, each once.
+  // Jobs for which expected() was called and whose answer may have changed, each once.
   [[nodiscard]] std::vector<JobId> take_moved();
   void forget(JobId job);
   void forget_all();
@@ -49,7 +49,7 @@ class SimilarJobSizes {
     bool operator==(const Sum&) const = default;
   };
   using BySize = std::map<int, Sum>;
-  // What is told of them: jobs are moved by as much.
+  // The rounded means: jobs are moved when these change.
   struct Mean {
     double step_seconds = 0;
     double batch = 0;

@@ -1,15 +1,14 @@
-// What other jobs let expect of a job whose user declares no work, told by how fast they are (models/learnt_work.hpp),
-// and whose rows rest on it. Everything follows from the engine's records of all jobs, so that a daemon that was
-// started anew, a simulation and a plan from scratch know the same.
+// The expected work of a job whose user declares none, from other jobs that are as fast (models/learnt_work.hpp), and
+// whose rows depend on it. Everything follows from the engine's records of all jobs, so that a restarted daemon, a
+// simulation and a plan from scratch give the same answer.
 //
-// A job counts as ended when it has succeeded. One that was cancelled or has failed took less than it would have, and
-// by how much is not known: it tells only how far it has come, as those do that go on. Samples are those of declared
-// work.
+// A job counts as ended when it has succeeded. A cancelled or failed job took less than it would have, by an unknown
+// amount: like a running job it contributes only how far it has come. Samples are those of declared work.
 //
-// Paces are those on one type of slot, so jobs are kin by type and pace. A job that asks goes by those that have ended
-// on its own type; where no kin of it have, by those on the type on which most of its kin have, its own pace there
-// being what jobs that have run on both types tell (type_ratios.hpp), else the same. Before any have ended, how far
-// those on its own type have come counts, else on the first other type by name.
+// Paces are on one type of slot, so jobs are kin by type and pace. For a job that asks, the jobs that have ended on its
+// own type count; where no kin of it has ended there, those on the type on which most of its kin have ended, with its
+// pace there taken from jobs that have run on both types (type_ratios.hpp), or else assumed equal. Before any have
+// ended, the progress of the jobs on its own type counts, else of those on the first other type by name.
 #pragma once
 
 #include <map>
@@ -36,23 +35,23 @@ class SimilarJobs {
     std::int64_t samples = 0;
     std::int64_t global_batch = 1;
     std::optional<Instant> succeeded_at;
-    std::string slot_type = {};  // on which its speed was measured; empty = not known
+    std::string slot_type = {};  // on which its speed was measured; empty = unknown
   };
   [[nodiscard]] static Progress progress_of(const core::Job& job);
   [[nodiscard]] static Progress progress_of(const core::EndedJob& job);
 
-  // In place of what was told of the job before. `speed`: its own.
+  // Replaces what was recorded for the job. `speed`: its own.
   void tell(const Progress& job, const JobSpeed& speed);
-  // Nothing is known of the job any more.
+  // Removes the job's record.
   void withdraw(JobId job);
 
-  // How many samples a job is expected to have left; nothing of one that was never measured. It is moved when that may
-  // change, until it is forgotten or has been moved. `ratios`: the same ones at each call.
+  // How many samples a job is expected to have left; none for a job that was never measured. The job is moved when that
+  // may change, until it is forgotten or has been moved. `ratios`: the same object at each call.
   [[nodiscard]] std::optional<double> expect(const core::Job& job, const JobSpeed& speed, const TypeRatios& ratios);
   void forget(JobId job);
   void forget_all();
 
-  // Jobs for which expect() was asked and may answer otherwise by now, each once.
+  // Jobs for which expect() was called and whose answer may have changed, each once.
   [[nodiscard]] std::vector<JobId> take_moved(const TypeRatios& ratios);
 
  private:
@@ -76,7 +75,7 @@ class SimilarJobs {
   std::map<std::string, SimilarJobWork> by_type_;
   std::map<std::pair<Instant, JobId>, Ended> ended_;  // in their order
   std::map<JobId, Instant> ended_at_;                 // of each of them
-  bool in_order_ = true;                              // by_type_ has been told of all ends, in their order
+  bool in_order_ = true;                              // by_type_ contains all ends, in their order
   std::map<std::pair<std::string, SimilarJobWork::Class>, std::set<JobId>> asking_;
   std::map<JobId, Asker> askers_;  // of those in asking_
   std::uint64_t ratios_seen_ = 0;

@@ -1,4 +1,4 @@
-// Which sizes a job may have next when each new one is a small experiment, and what its measurements say of that in
+// Which sizes a job may have next when each new size is a small experiment, and what its measurements say about that in
 // words. Judged as of the job's newest report, so that it follows from the state. Pure.
 //
 // Rules. Of the sizes that batch and price cap leave (size_limits.hpp):
@@ -32,14 +32,14 @@ namespace tidepool::policies::cluster {
 
 class SizeExplorer {
  public:
-  // `job` is read during the life of the reach. Requires: the ladder has sizes.
+  // `job` must outlive this object. Requires: the ladder has sizes.
   SizeExplorer(const core::ClusterState& state, const core::Job& job, AllowedSizes ladder);
 
   // In workers, ascending, never empty.
   [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
 
-  // Why the job has the size that a target gives it, where it follows from its measurements and not from the price;
-  // else nothing. `priced`: some job is outbid, so that a slot costs something.
+  // Why the job has the size of its target, if the reason is its measurements and not the price; none otherwise.
+  // `priced`: some job is outbid, so that a slot costs something.
   [[nodiscard]] std::optional<core::Reason> evidence_for(const core::Target& target, bool priced) const;
 
  private:
@@ -56,10 +56,11 @@ class SizeExplorer {
   ScalingEvidence evidence_;
   std::optional<PairVerdict> failure_;  // the first measured step that does not pay
   int tried_ = 0;                       // the largest measured size; 0 = none
-  int look_below_ = 0;                  // the size to be measured before the one under the failure is trusted; 0 = none
+  int look_below_ = 0;                  // the size to measure before the one under the failure is trusted; 0 = none
 };
 
-// Puts what the job's measurements say in the place of a price that is none. Sizes and scores stay as they are.
+// Replaces a reason by price, where there is no price, by what the job's measurements say. Sizes and scores do not
+// change.
 void add_measurements_to_answer(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
                                 core::Target& target);
 

@@ -1,6 +1,6 @@
-// Takes slots off the nodes of a view, where a policy may hand out fewer than there are.
+// Removes slots from the nodes of a view, where a policy may hand out fewer slots than there are.
 //
-// Slots that no job asks for are taken first, then those that jobs ask for, and last those that jobs hold. The same
+// Slots that no job requests are removed first, then those that jobs request, and last those that jobs hold. The same
 // view gives the same answer.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace tidepool::policies::cluster {
 
-// Takes slots from nodes until there are no more than `most`: first those that none of the rows holds, from the nodes
-// with the fewest of these, so that whole nodes stay for gangs; from nodes that some row asks for last. By node: slots
-// that the rows hold, and whether one asks for it.
+// Removes slots from nodes until there are at most `most`: first slots that no row holds, from the nodes with the
+// fewest of these, so that whole nodes stay for gangs; from nodes that some row requests last. By node: slots that the
+// rows hold, and whether a row requests it.
 void limit_slots(View& view, const std::vector<int>& held, const std::vector<bool>& asked, int most);
 
 }  // namespace tidepool::policies::cluster

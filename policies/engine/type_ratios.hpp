@@ -1,11 +1,11 @@
-// How much faster jobs are on one type of slot than on another, by those that have run on both; and what a job that has
-// run on one type only is expected to do on another. Everything follows from the engine's records of all jobs, whatever
-// was told first.
+// How much faster jobs are on one type of slot than on another, from jobs that have run on both; and what a job that
+// has run on one type only is expected to do on another. Everything follows from the engine's records of all jobs, in
+// whatever order they were reported.
 //
-// Rules. A job tells the quotient of its speeds at the largest size that it was measured at on both types, else by
-// worker at its smallest sizes. Of a pair of types the geometric mean counts, each job once. Where no job has run on
-// both, a job is expected to be as fast as its user states (resources.gpu.type), else as fast on the one as on the
-// other, until it is measured there.
+// Rules. A job contributes the quotient of its speeds at the largest size that was measured on both types, else by
+// worker at its smallest sizes. For a pair of types the geometric mean counts, each job once. Where no job has run on
+// both, a job is expected to be as fast as its user states (resources.gpu.type), else equally fast on both, until it is
+// measured there.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,21 @@ class TypeRatios {
   using Sizes = std::map<int, core::SizeRecord>;
   using ByType = std::map<std::string, const Sizes*>;
 
-  // In place of what was told of the job before.
+  // Replaces what was recorded for the job.
   void tell(const core::Job& job);
   void tell(const core::EndedJob& job);
   void withdraw(JobId job);
 
-  // Speed on the first type as a share of that on the second; none: no job has run on both.
+  // Speed on the first type as a share of the speed on the second; none: no job has run on both.
   [[nodiscard]] std::optional<double> ratio(const std::string& of, const std::string& beside) const;
-  // Another number whenever ratio() may answer otherwise.
+  // Changes whenever ratio() may answer differently.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
-  // What a job whose own records are empty is expected to do on its type: the records of the type on which it has been
-  // measured most, at the speed of this one. Nothing: it was measured on none. It is moved when that may change.
+  // What a job without records of its own is expected to do on its type: the records of the type on which it was
+  // measured most, scaled to the speed of this one. None: it was measured on no type. The job is moved when that may
+  // change.
   [[nodiscard]] std::optional<Sizes> expected(const core::Job& job);
-  // Jobs for which expected() was asked and may answer otherwise by now, each once.
+  // Jobs for which expected() was called and whose answer may have changed, each once.
   [[nodiscard]] std::vector<JobId> take_moved();
   void forget(JobId job) { asking_.erase(job); }
   void forget_all() { asking_ = {}; }

@@ -1,9 +1,9 @@
-// A policy for the whole cluster as the engine sees it: the same AllocationPolicy that a replay runs, fed with rows
-// made of the engine's records. Where the workers go is the engine's business; a policy's own placements are not used.
+// A policy for the whole cluster in an engine: the same AllocationPolicy that a replay runs, with rows made from the
+// engine's records. The engine places the workers; a policy's own placements are not used.
 //
-// A job that names another policy in scaling.policy, one that is a rule for single jobs (core::JobRule), is a fixed
-// claim here. It starts at its preferred size when the plan gives it that, is never preempted or resized by the plan,
-// and grows only while no job in the plan waits for slots. A size pinned by the user is such a claim, too.
+// A job that names another policy in scaling.policy, a rule for single jobs (core::JobRule), is a fixed claim here. It
+// starts at its preferred size when the plan gives it that, is never preempted or resized by the plan, and grows only
+// while no job in the plan waits for slots. A size pinned by the user is also such a claim.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,18 @@
 
 namespace tidepool::policies::cluster {
 
-// Plans by rows made of the engine's records; derived classes say what the jobs should have.
+// Plans with rows made from the engine's records; derived classes say what the jobs should have.
 //
-// A job that the policy declines, because its deadline cannot be kept, is asked about again as one without a deadline:
-// best effort. It says so while it waits. Declined for now only: the next plan asks about the deadline anew.
+// A job that the policy declines, because its deadline cannot be kept, is asked about again as a job without a
+// deadline: best effort. Its reason says so while it waits. It is declined only for now: the next plan asks about the
+// deadline again.
 class RowPlanner : public core::Planner {
  public:
   void follow(const core::ClusterState&, JobId job) final { followed_.insert(job); }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) final;
 
  private:
-  // Asked only while there are slots.
+  // Called only while there are slots.
   [[nodiscard]] virtual Allocation allocate(const core::PlanRequest& request, const View& view,
                                             core::StepBudget& budget) const = 0;
 
@@ -37,8 +38,8 @@ class RowPlanner : public core::Planner {
 // Asks the policy about all jobs each time.
 [[nodiscard]] std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy);
 
-// What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish
-// or its own policy.
+// The size with which a fixed claim is started again if it loses everything; while it runs, the engine reads its user's
+// pinned size or its own policy.
 [[nodiscard]] core::Target claim_of(const core::Job& job);
 
 class WholeClusterPolicy : public core::Policy {

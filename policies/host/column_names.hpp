@@ -1,4 +1,4 @@
-// What the columns of tidepool_policy.h are called in Lua and in test files. In the order of the enumerations.
+// The names of the columns of tidepool_policy.h in Lua and in test files, in the order of the enumerations.
 #pragma once
 
 #include <array>

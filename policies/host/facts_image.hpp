@@ -20,8 +20,9 @@ struct Param {
   ParamValue value;  // a text of at most kTextBytes - 1
 };
 
-// The sizes of which a policy sees what they bring, ascending and about 64 at most: those that the job names, or all
-// within a node and whole nodes beyond; its present and smallest size and the one its user wants are always among them.
+// The sizes for which a policy sees what they bring, ascending and about 64 at most: those that the job names, or all
+// within a node and whole nodes beyond; its present and smallest size and the size that its user wants are always
+// included.
 struct Extent {
   int slots = 0;
   int slots_per_node = 1;

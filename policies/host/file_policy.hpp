@@ -1,11 +1,11 @@
-// The active policy file as the engine sees it: a policy that plans by what the file has answered, which is in the
-// state (core/state/policy_deployment.hpp). It asks no file, so the same state gives the same plan wherever it is made.
+// The active policy file in an engine: a policy that plans with the file's answer, which is in the state
+// (core/state/policy_deployment.hpp). It asks no file, so the same state gives the same plan wherever it is made.
 //
-// Rules. The answer speaks of jobs by id and is read against the rows of today: sizes that do not fit any more become
-// the largest smaller ones that do. A job that the answer does not know, or whose user has asked for something else
-// since, keeps what it holds, before the others are served; the engine then has the file asked again at once. A round
-// that failed is decided by the fallback; a stage that the file leaves out (order, size) is the fallback's, too, asked
-// about the jobs that the file lets run.
+// Rules. The answer refers to jobs by id and is applied to the present rows: a size that no longer fits becomes the
+// largest smaller size that does. A job that is not in the answer, or whose user has changed a request since, keeps
+// what it holds before the others are served; the engine then has the file asked again at once. The fallback decides a
+// round that failed; it also decides a stage that the file leaves out (order, size), asked about the jobs that the file
+// lets run.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
-// Questions to a policy file about states of the cluster: the rows that the engine would plan with go to the host, its
+// Questions to a policy file about states of the cluster: the host gets the rows with which the engine would plan, its
 // answer becomes a round, and a round can be compared with what the state gives the jobs now. The states are copies;
-// nothing here changes them. Waits for the host, so it belongs on a thread of its own.
+// nothing here changes them. It waits for the host, so it needs a thread of its own.
 //
-// What is known of the jobs is kept from one question to the next, so that a cluster with a long past is not gone
-// through each time. Every answer is as if nothing had been kept.
+// The rows of jobs are kept from one question to the next, so that a cluster with a long history is not read completely
+// each time. Every answer is as if nothing had been kept.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ struct RoundDifference {
   int candidate = 0;
   core::Reason reason;  // of the candidate
 };
-// A pool of which the candidate says how many nodes it should have; what it leaves to the built-in rule is not
+// A pool for which the candidate says how many nodes it should have; pools that it leaves to the built-in rule are not
 // compared.
 struct PoolComparison {
   std::string pool;
@@ -55,8 +55,8 @@ struct RoundComparison {
   std::string message;
 };
 
-// Which jobs a follower of states has to look at: those that the state holds, and those that have left it since, or of
-// which something else is remembered, as in a state of another past.
+// The jobs that a follower of states must look at: those in the state, those that have left it since, and those of
+// which something else is remembered, as in a state with another history.
 class FollowedJobs {
  public:
   struct News {
@@ -75,10 +75,10 @@ class FileRounds {
   // `parts` are the engine's, and outlive it.
   explicit FileRounds(const core::Engine::Parts& parts) : parts_(parts) {}
 
-  // A fault is a round, too.
+  // A fault also gives a round.
   [[nodiscard]] core::PolicyRound ask(PolicyHost& host, std::span<const Param> params, const RoundRequest& asked);
-  // What the round, were it the active file's, would give the jobs, against what they are given in `asked.state`: by
-  // its plan, or where there is none by what they hold and are on the way to.
+  // Compares what the round, as the active file's, would give the jobs with what `asked.state` gives them: by its plan
+  // or, without a plan, by what they hold and are about to hold.
   [[nodiscard]] RoundComparison compare(const core::PolicyRound& round, const RoundRequest& asked);
 
  private:

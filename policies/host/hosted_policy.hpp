@@ -1,5 +1,5 @@
-// A policy file as an allocation policy, for callers that can wait for it: the replay, tests and measurements. A round
-// that goes wrong is decided by the fallback, and so are the stages that the file leaves out.
+// A policy file as an allocation policy, for callers that can wait for it: the replay, tests and measurements. The
+// fallback decides a round that fails, and the stages that the file leaves out.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class HostedPolicy final : public cluster::AllocationPolicy {
     PolicyHost& host;  // outlives the policy, and so does the fallback
     std::vector<Param> params;
     const cluster::AllocationPolicy& fallback;
-    std::function<void(const PolicyFault&)> on_fault;  // told of each; may be empty
+    std::function<void(const PolicyFault&)> on_fault;  // called for each fault; may be empty
   };
   explicit HostedPolicy(Setup setup) : setup_(std::move(setup)) {}
 

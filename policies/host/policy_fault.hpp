@@ -1,5 +1,5 @@
-// What can go wrong with a policy: a closed list of names, each with its numbers. A fault costs the round, never more:
-// the built-in default decides instead.
+// What can go wrong with a policy: a closed list of names, each with its numbers. A fault costs only the round: the
+// built-in default decides it instead.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ inline constexpr std::array kFaultNames{
     FaultName{"policy.native_off", "this daemon was started without --allow-native-policies"},
 };
 
-// The name as the table has it, or nothing.
+// The name as in the table, or none.
 [[nodiscard]] constexpr std::optional<std::string_view> find_fault(std::string_view code) {
   for (const FaultName& fault : kFaultNames) {
     if (fault.code == code) return fault.code;
@@ -66,7 +66,7 @@ struct PolicyFault {
 
 // "policy.invalid_size (size, job-3): 99 is not ..."
 [[nodiscard]] std::string to_text(const PolicyFault& fault);
-// The same with the job called so; empty = no job in particular.
+// The same with this name for the job; empty = no job in particular.
 [[nodiscard]] std::string to_text(const PolicyFault& fault, const std::string& job);
 
 }  // namespace tidepool::policies::host

@@ -1,6 +1,6 @@
 // A policy as its author keeps it: one Lua file, or a folder with `policy.lua` (or `policy.so`), `policy.yaml` and
-// `tests/*.yaml`. What it is called, which parameters it takes and what a round may use stand in policy.yaml.
-// A version is the SHA-256 of what decides its answers, so the same version always answers the same.
+// `tests/*.yaml`. policy.yaml contains its name, its parameters and what a round may use. A version is the SHA-256 of
+// what decides its answers, so the same version always answers the same.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ struct Manifest {
   std::string name;   // small letters, digits, _ and -
   std::string about;  // one line
   EngineKind engine = EngineKind::kLua;
-  std::vector<std::string> hooks;  // those that must be there; empty = whatever there is but `share` and `provision`
+  std::vector<std::string> hooks;  // those that must exist; empty = all that exist except `share` and `provision`
   std::vector<ParamRule> params;
   Budgets budgets;
 
@@ -39,13 +39,13 @@ struct Manifest {
   [[nodiscard]] bool provisions() const;
 };
 
-// Reads the content of a policy.yaml; `name` if it tells none. Findings go to `errors`.
+// Reads the content of a policy.yaml; `name` if it has none. Findings go to `errors`.
 [[nodiscard]] Manifest read_manifest(const nlohmann::json& value, const std::string& name,
                                      std::vector<FieldError>& errors);
 // The inverse, with every default written out.
 [[nodiscard]] nlohmann::json to_json(const Manifest& manifest);
 
-// What a mask of Hook stands for, in the words of policy.yaml; `marks`, which only a library tells of, stands last.
+// The hooks in a mask of Hook, in the words of policy.yaml; `marks`, which only a library reports, is last.
 [[nodiscard]] std::vector<std::string> hook_names(std::uint32_t hooks);
 
 // The parameters of a run: the defaults, changed by an object of names and values. Errors name the parameter.
@@ -59,15 +59,15 @@ struct PolicyFile {
   [[nodiscard]] Source for_host() const { return {manifest.engine, source, manifest.budgets}; }
 };
 
-// Has the host load the file: the names of the hooks it has, or why it is not what its policy.yaml says.
+// Has the host load the file: the names of its hooks, or why it does not match its policy.yaml.
 [[nodiscard]] std::variant<std::vector<std::string>, PolicyFault> look_over(const PolicyFile& file,
                                                                             PolicyHost& process);
 
 // 64 hexadecimal digits.
 [[nodiscard]] std::string version_of(const PolicyFile& file);
 
-// Errors name the file and what to change; of policy.yaml all that is wrong in it, each with its line. The program
-// beside a policy.yaml stands for its folder: by itself it would have neither the parameters nor the tests.
+// Errors name the file and what to change; for policy.yaml all errors, each with its line. A program next to a
+// policy.yaml means its folder: alone it would have neither the parameters nor the tests.
 [[nodiscard]] Result<PolicyFile> read_policy_file(const std::filesystem::path& path);
 
 inline constexpr std::size_t kTestBytesMax = 1U << 20U;  // of one file of tests beside a policy

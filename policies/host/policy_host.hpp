@@ -1,6 +1,6 @@
-// One policy version in its sandboxed process. A round is one message each way; whatever goes wrong is a named fault,
-// costs that round, and the next one finds a working process again.
-// Not thread-safe. The process dies with the thread that started it, so one thread owns a host from first to last.
+// One policy version in its sandboxed process. A round is one message each way; any failure is a named fault that costs
+// that round, and the next round has a working process again. Not thread-safe. The process dies with the thread that
+// started it, so one thread owns a host for its whole life.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tidepool::policies::host {
 
-// What a round may use. Beyond it ends the round, not the daemon.
+// What a round may use. Exceeding it ends the round, not the daemon.
 struct Budgets {
   std::int64_t instructions = 5'000'000;  // counted by Lua; native code has none
   std::int64_t memory_bytes = 32 << 20;
@@ -38,10 +38,10 @@ class PolicyHost {
   PolicyHost(const PolicyHost&) = delete;
   PolicyHost& operator=(const PolicyHost&) = delete;
 
-  // Starts the process if there is none and has it look the source over: which hooks it has (a mask of Hook), or why
-  // it cannot be run.
+  // Starts the process if there is none and has it check the source: returns its hooks (a mask of Hook), or why it
+  // cannot be run.
   [[nodiscard]] std::variant<std::uint32_t, PolicyFault> load();
-  // One round; loads first if need be, as where the process has ended since the round before.
+  // One round; loads first if necessary, for example if the process has ended since the previous round.
   [[nodiscard]] Judged ask(const cluster::View& view, std::span<const Param> params);
 
   // Of the running process; 0 = none. For tests that end it.
@@ -57,7 +57,7 @@ class PolicyHost {
   std::uint32_t hooks_ = 0;
 };
 
-// The program beside the running one, or what TIDEPOOL_POLICY_HOST names.
+// The program next to the running one, or the one that TIDEPOOL_POLICY_HOST names.
 [[nodiscard]] std::string policy_host_program();
 
 }  // namespace tidepool::policies::host

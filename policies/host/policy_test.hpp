@@ -28,7 +28,7 @@ class StatedSpeed final : public cluster::SpeedModel {
   std::map<int, double> goodput_;  // by size, never empty
 };
 
-// What must hold; absent = anything will do. Jobs, tenants and pools by name.
+// What must be true; absent = anything is accepted. Jobs, tenants and pools by name.
 struct Expectation {
   std::map<std::string, int> sizes;                  // what the size hook answers
   std::map<std::string, int> grants;                 // what the jobs get in the end
@@ -38,8 +38,8 @@ struct Expectation {
   std::map<std::string, std::string> why_nodes;      // the code of its reason, by pool
   std::map<std::string, bool> admitted;
   std::map<std::string, std::string> why;  // the code of the reason
-  std::vector<std::string> order;          // in which jobs are served; may leave jobs out
-  std::string fault;                       // the policy must fail so
+  std::vector<std::string> order;          // in which jobs are served; may omit jobs
+  std::string fault;                       // the policy must fail with this fault
 };
 
 struct PolicyTest {
@@ -53,11 +53,11 @@ struct PolicyTest {
 
 // The tests of one file: a list. Findings go to `errors`.
 [[nodiscard]] std::vector<PolicyTest> read_tests(const nlohmann::json& value, std::vector<FieldError>& errors);
-// The same one after the other: the cluster of a test may be a thousand times as large as its text.
+// The same one after the other: the cluster of a test can be a thousand times as large as its text.
 void read_each_test(const nlohmann::json& value, std::vector<FieldError>& errors,
                     const std::function<void(PolicyTest)>& take);
 
-// What does not hold, a sentence each; empty = the test passes.
+// What is not true, a sentence each; empty = the test passes.
 [[nodiscard]] std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manifest, PolicyHost& host);
 
 }  // namespace tidepool::policies::host

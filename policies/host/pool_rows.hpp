@@ -1,7 +1,7 @@
-// The pools whose nodes come and go as a policy file sees them that says how many nodes they should have.
+// The pools whose nodes come and go, as rows for a policy file that computes how many nodes they should have.
 //
-// Room is counted as the built-in rule counts it (core/provision/): nodes on their way count as there, and a job that
-// waits takes room before one that is served later.
+// Room is counted as in the built-in rule (core/provision/): nodes on their way count as present, and a waiting job
+// takes room before a job that is served later.
 #pragma once
 
 #include <vector>

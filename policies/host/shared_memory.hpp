@@ -1,5 +1,5 @@
-// Memory shared with a process that is not trusted: its size is sealed, and a region for reading can be mapped by the
-// other side for reading only.
+// Memory shared with an untrusted process: its size is sealed, and the other side can map a region for reading only as
+// read-only.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// How a child process of ours begins: in a session of its own, with every signal unblocked and doing its default. No
-// descriptor is in it but those named here, so that no socket or file of ours lives on in a process that outlives us.
+// How the daemon starts a child process: in a session of its own, with every signal unblocked and set to its default.
+// It has only the descriptors named here, so that no socket or file of the daemon stays open in a process that outlives
+// it.
 #pragma once
 
 #include <spawn.h>
@@ -17,9 +18,9 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  // The child opens this file under that number; O_CREAT makes it for its owner alone.
+  // The child opens this file as that descriptor; O_CREAT creates it for its owner alone.
   void open(const std::string& path, int flags, int as);
-  // A descriptor of ours, or one that the child has by then, under that number.
+  // A descriptor of the parent, or one that the child has at that point, as that descriptor.
   void give(int fd, int as);
   // Starts words[0] with the others as its arguments; descriptors above `last` are closed. 0 or an errno.
   [[nodiscard]] int run(std::vector<std::string> words, int last, char* const* environment, pid_t& child);

@@ -1,8 +1,8 @@
-// The tenants that share a pool as a policy file sees them that divides it between them.
+// The tenants that share a pool, as rows for a policy file that divides the pool between them.
 //
-// What a leaf wants: the slots that the newest plan gives its jobs if it found that they can use no more, and the most
-// that jobs may have that came since; else the most that its jobs may have. So it is rather too much than too little:
-// what a tenant does not take of its claim goes to the others.
+// What a leaf wants: if the newest plan found that its jobs can use no more, the slots that the plan gives them plus
+// the most that jobs submitted since may have; otherwise the most that its jobs may have. So the value is rather too
+// high than too low: what a tenant does not use of its claim goes to the others.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace tidepool::policies::host {
 
-// Of a tree whose tenants each stand after their parents, as set: nothing is wanted or held.
+// For a tree in which each tenant comes after its parent, as configured: nothing is wanted or held.
 [[nodiscard]] std::vector<cluster::TenantRow> rows_of(const core::TenantTree& tree);
-// What the jobs want and hold, too, and what was held of late.
+// Includes what the jobs want and hold, and what was held recently.
 [[nodiscard]] std::vector<cluster::TenantRow> tenant_rows(const core::PlanRequest& request);
-// What tenants want and hold, and what they held of late, is added to that of the tenants above them.
+// Adds what tenants want and hold, and held recently, to the tenants above them.
 void add_to_parents(std::vector<cluster::TenantRow>& rows);
 
 }  // namespace tidepool::policies::host

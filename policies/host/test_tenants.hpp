@@ -1,5 +1,5 @@
-// Tenants in a test that a policy's author writes: those of its cluster, what its jobs want and hold of each, and what
-// the built-in rule makes of the claims that the policy answers.
+// Tenants in a test that a policy's author writes: the tenants of its cluster, what its jobs want and hold of each, and
+// the result of the built-in rule for the claims that the policy answers.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@
 
 namespace tidepool::policies::host {
 
-// A list such as [{name: vision, guarantee: 2, weight: 3}, ...], each after its parent. Findings go to `errors`; then
-// no row is to be used.
+// A list such as [{name: vision, guarantee: 2, weight: 3}, ...], each after its parent. Findings go to `errors`; the
+// rows must then not be used.
 [[nodiscard]] std::vector<cluster::TenantRow> read_tenants(const nlohmann::json& list, const std::string& pointer,
                                                            std::vector<FieldError>& errors);
 
-// Each leaf wants the most that its jobs may have, and holds what they hold. The first job, if any, that is of no leaf.
-// No tenants: nothing is shared, and jobs may be of any.
+// Each leaf wants the most that its jobs may have, and holds what they hold. Returns the first job, if any, that
+// belongs to no leaf. Without tenants nothing is shared, and jobs may belong to any.
 [[nodiscard]] std::optional<std::size_t> add_jobs_to_tenants(cluster::View& view);
 
 // Slots that each tenant is entitled to with these claims (core/tenants/entitlement.hpp), by row; empty = no claims.

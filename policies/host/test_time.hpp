@@ -6,7 +6,7 @@
 
 namespace tidepool::policies::host {
 
-// `usual` where the field is left out; one that is no duration is a finding, and zero.
+// `usual` where the field is absent; a value that is not a valid duration is a finding, and gives zero.
 [[nodiscard]] inline Duration read_time(ObjectReader& in, const char* name, const char* usual) {
   const auto time = parse_duration(in.text(name, usual));
   if (time) return *time;

@@ -1,7 +1,6 @@
-// What has been learnt about how much work jobs of one kind turn out to be: a job is expected to take as much as those
-// that have ended and were not done by then; before one has ended, twice as much as the one that has come farthest, so
-// that among jobs of a kind the one that has come farthest has the least left. Live knowledge: a daemon has it as soon
-// as jobs of the kind have run. Plain values.
+// The expected work of jobs of one kind: a job is expected to take as much as the ended jobs that were not done at its
+// present progress; before any job has ended, twice as much as the job that has come farthest, so that among jobs of a
+// kind that job has the least left. Live knowledge: a daemon has it as soon as jobs of the kind have run. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +19,12 @@ namespace tidepool::policies {
 class LearntWork {
  public:
   LearntWork() = default;
-  // As if all this had been told one by one: what those took that have ended, each > 0, and how far any job has come.
+  // As if all this had been reported one by one: what ended jobs took, each > 0, and how far any job has come.
   LearntWork(std::vector<double> totals, double farthest);
 
-  // A job has ended after so much useful work, > 0.
+  // A job has ended after this much useful work, > 0.
   void ended(double total);
-  // A job has done so much and goes on.
+  // A job has done this much and goes on.
   void reached(double done);
 
   // How much a job that has done `done` is expected to have left: the mean over all ended jobs that took more, of what
@@ -41,41 +40,41 @@ class LearntWork {
   std::vector<double> sums_;    // of totals_[i..]
 };
 
-// The same where the kind of a job is not told: its kin are the jobs that measure alike, so that one slot takes
-// them about as long for a sample. A daemon measures that on any job; programs that happen to be as fast are one kind
-// here. What it answers follows from what was told of each job last and from the order in which jobs ended.
+// The same where the kind of a job is unknown: its kin are the jobs with similar measurements, for which one slot takes
+// about as long for a sample. A daemon measures that on any job; programs that happen to be as fast are one kind here.
+// The answers follow from what was last reported of each job and from the order in which jobs ended.
 //
 // Paces are counted in classes, each a quarter slower than the one before. Kin are the jobs of a job's own class and of
 // the two beside it: all that differ from it by a factor of 1.25 or less, none by more than 1.57.
 //
-// Whether a pace tells anything of the work is measured, too: only while at least half of the jobs that ended took as
-// much, within a factor of 1.5, as the one of their class that ended before them, and eight such pairs were seen.
+// Whether a pace predicts the work is measured, too: it does only while at least half of the ended jobs took as much,
+// within a factor of 1.5, as the job of their class that ended before them, and eight such pairs were seen.
 //
-// Few answers change at once: ends count up to the 16th of a kin, then every 2nd, from 32 every 4th and so on, since
-// one more of many says less than the rest leaves open. How far a job has come counts in half doublings.
+// Few answers change at once: ends count individually up to the 16th of a kin, then every 2nd, from 32 every 4th and so
+// on, since one more of many changes less than the remaining uncertainty. A job's progress counts in half doublings.
 class SimilarJobWork {
  public:
   using Class = int;
   // Requires: seconds a sample on one slot, > 0 and finite.
   [[nodiscard]] static Class class_of(double pace_s);
 
-  // A job has come so far, in samples, > 0; in place of what was told of it before. `job`: any number of its own.
+  // A job has come this far, in samples, > 0; replaces its earlier report. `job`: any number that identifies it.
   void reached(std::uint64_t job, Class pace, double samples);
-  // The job has come nowhere after all, whatever was told of it.
+  // The job's progress is dropped, whatever was reported of it.
   void withdraw(std::uint64_t job);
-  // The next job has ended, after so many samples, > 0.
+  // The next job has ended, after this many samples, > 0.
   void ended(Class pace, double samples);
-  // As if no job had ended: for callers that tell them anew, in another order.
+  // Drops all ends: for callers that report them again, in another order.
   void forget_ends();
 
   // How many samples a job of this pace that has done so many is expected to have left. Nothing before any of its kin
   // has done anything, and while paces tell nothing. O(log jobs), and once O(jobs log jobs) after a change.
   [[nodiscard]] std::optional<double> left(Class pace, double samples);
 
-  // How many ended jobs left() goes by; 0 = none, or paces tell nothing.
+  // The number of ended jobs that left() uses; 0 = none, or paces predict nothing.
   [[nodiscard]] std::size_t ended_kin(Class pace) const;
 
-  // Of which classes left() or ended_kin() may answer otherwise than at the last call.
+  // The classes for which left() or ended_kin() may answer differently than at the last call.
   struct Changes {
     bool all = false;
     std::set<Class> classes;

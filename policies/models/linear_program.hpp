@@ -30,7 +30,7 @@ class LinearProgram {
     double high = kNoBound;
   };
 
-  // The index by which terms name it.
+  // The index with which terms refer to it.
   std::size_t add(const Column& column) {
     columns_.push_back(column);
     return columns_.size() - 1;
@@ -45,7 +45,7 @@ class LinearProgram {
   std::vector<Row> rows_;
 };
 
-// Of several optimal answers, which one.
+// Which one of several optimal answers.
 enum class Optimum {
   kCorner,  // simplex: most columns lie at a bound
   kCentre,  // interior point without crossover: what can be shared evenly is
@@ -55,7 +55,7 @@ inline constexpr int kIterationsMax = 100'000;  // of the simplex or interior-po
 
 enum class Solved {
   kOptimal,
-  kGoodEnough,  // out of iterations: `values` is an answer, perhaps not the best
+  kGoodEnough,  // out of iterations: `values` is an answer, possibly not the best
   kInfeasible,  // no answer exists; `values` is empty, as below
   kUnbounded,
   kGaveUp,  // out of iterations before any answer was found

@@ -1,5 +1,5 @@
 // Fits the Universal Scalability Law to what a job has measured: throughput as a smooth curve of size.
-// The dashboard's line, and what policies reckon sizes by that were not measured.
+// The dashboard's line, and the estimate that policies use for sizes that were not measured.
 //
 //   X(k) = lambda k / (1 + sigma (k - 1) + kappa k (k - 1))
 //
@@ -31,12 +31,12 @@ struct ThroughputPoint {
   double weight = 1;              // > 0, such as the number of steps measured
 };
 
-// Weighted least squares of the relative error in k/X, which is linear in 1/lambda, sigma/lambda and
-// kappa/lambda, none of them negative. One distinct size gives lambda alone, two give lambda and sigma, more give
-// all three. Points outside the stated bounds are left out; none left gives nothing.
+// Weighted least squares of the relative error in k/X, which is linear in 1/lambda, sigma/lambda and kappa/lambda, none
+// of them negative. One distinct size gives lambda alone, two give lambda and sigma, more give all three. Points
+// outside the stated bounds are left out; without points there is no curve.
 [[nodiscard]] std::optional<UslCurve> fit_usl(const std::vector<ThroughputPoint>& points);
 
-// The same from a job's records; a record weighs as many steps as it rests on, at most 1,000.
+// The same from a job's records; the weight of a record is its number of steps, at most 1,000.
 [[nodiscard]] std::optional<UslCurve> fit_usl(const std::map<int, core::SizeRecord>& sizes);
 [[nodiscard]] ThroughputPoint point_of(int size, const core::SizeRecord& record);
 

@@ -1,6 +1,6 @@
 // Jobs of unchanged size and slot type stay; each other job, in the allocation's order, goes to as few nodes of its
-// type as possible: while it needs more than any of them has free it takes the emptiest one whole, the rest goes to the
-// fullest one that still has room for it. Ties go to the smaller node.
+// type as possible: while it needs more than any of them has free, it takes the emptiest one whole; the rest goes to
+// the fullest node with enough room. Ties go to the smaller node.
 #pragma once
 
 #include "policies/place/place.hpp"

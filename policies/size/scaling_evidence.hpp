@@ -1,5 +1,5 @@
-// What a job's measurements say: its measured sizes, and for each two neighbours whether the step from the
-// smaller to the larger one pays. All numbers that the rules of autoscaling_engine.hpp weigh come from here.
+// What a job's measurements say: its measured sizes, and for each two neighbours whether the step from the smaller to
+// the larger one pays. All numbers that the rules of autoscaling_engine.hpp weigh come from here.
 //
 //   efficiency  s = [ (R(k2) - R(k1)) / (k2 - k1) ] / [ R(k1) / k1 ]       pays iff s > S
 //   utility     U(T(k2)) - U(T(k1)) > cost(k2) - cost(k1)                  when the job has a utility
@@ -25,15 +25,15 @@ namespace tidepool::policies {
 struct MeasuredSize {
   int size = 0;
   double rate = 0;         // samples per second, > 0
-  std::int64_t steps = 0;  // steps the rate rests on; 0 once the record has grown stale
+  std::int64_t steps = 0;  // steps on which the rate is based; 0 once the record is stale
   core::SizeChange entered = {};
 };
 
 // What neighbours are compared by.
 enum class Comparison {
-  kMeans,  // what each has given on the whole, whenever that was
-  // What they gave one right after the other when the job last went between them (core::SizeChange): a machine that is
-  // shared is fast at one time and slow at another, which says nothing of a size. Their means where it never did.
+  kMeans,  // the overall mean of each, whenever it was measured
+  // What they gave one right after the other when the job last changed between them (core::SizeChange): a shared
+  // machine is fast at one time and slow at another, which says nothing about a size. Their means if it never did.
   kSideBySide,
 };
 
@@ -42,7 +42,7 @@ struct PairVerdict {
   int small = 0;
   int large = 0;
   double efficiency = 0;  // s above
-  double asked = 0;       // what s had to pass: S, and the noise margin when judged from below
+  double asked = 0;       // what s had to exceed: S, plus the noise margin when judged from below
   double gain = 0;        // difference of utility, in currency units; 0 without a utility
   double cost = 0;        // difference of cost, in currency units; 0 without a utility
   bool passed = false;
@@ -69,20 +69,20 @@ class ScalingEvidence {
   [[nodiscard]] const PairVerdict* into(int size) const;
 
   [[nodiscard]] bool by_utility() const { return by_utility_; }
-  // Reasons with what the step of this pair brings and what was asked of it, by utility or by efficiency.
+  // Reasons with what the step of this pair brings and the required value, by utility or by efficiency.
   [[nodiscard]] core::Reason settled(const PairVerdict& pair) const;
   [[nodiscard]] core::Reason grows(const core::reason::Change& change, const PairVerdict& pair) const;
   [[nodiscard]] core::Reason shrinks(const core::reason::Change& change, const PairVerdict& pair) const;
-  // To a smaller size that is yet to be measured.
+  // To a smaller size that is not measured yet.
   [[nodiscard]] core::Reason looks_below(const core::reason::Change& change, const PairVerdict& pair) const;
 
-  // How long a change between the two sizes stalls the job, in seconds; measured, or a stated guess.
+  // How long a change between the two sizes stalls the job, in seconds; measured, or a stated estimate.
   [[nodiscard]] double stall_seconds(int from, int to) const;
   // What the change would bring over the remaining work, in seconds of the present gang, before its stall is
   // taken off: time saved by growing, slot time saved by shrinking; with a utility the net gain in currency
   // divided by what a second of the present gang is worth. Requires: both sizes are measured.
   [[nodiscard]] double gain_seconds(int from, int to) const;
-  // The same if `to` turned out as good as it can be: up perfectly linear, down not slower at all.
+  // The same with the best possible result at `to`: up perfectly linear, down not slower at all.
   [[nodiscard]] double best_gain_seconds(int from, int to) const;
 
  private:

@@ -1,5 +1,5 @@
-// The sizes a job may take now, as a ladder: its allowed sizes without those that its batch or its price cap
-// forbids. Every size a policy wishes for comes from here.
+// The sizes that a job may take now, as a ladder: its allowed sizes without those that its batch or its price cap
+// forbids. Every size that a policy requests comes from here.
 #pragma once
 
 #include <optional>
@@ -19,15 +19,15 @@ struct AllowedSizes {
   [[nodiscard]] bool has(int size) const;
   // The smallest size at least `by` above `from`; else the largest; nothing if that is not above `from`.
   [[nodiscard]] std::optional<int> up(int from, int by) const;
-  // The mirror image.
+  // The same downwards.
   [[nodiscard]] std::optional<int> down(int from, int by) const;
   // The largest size not above `preferred`, else the smallest. Requires: sizes is not empty.
   [[nodiscard]] int start_size(int preferred) const;
 };
 
 // A size is forbidden when it leaves a worker without a sample (size > global batch), when all its slots together cost
-// more an hour than the job's price cap (of one that holds nothing: each as much as the cheapest), or when the budget
-// of its tenant leaves it its smallest one alone.
+// more an hour than the job's price cap (for a job that holds nothing: each as much as the cheapest), or when the
+// budget of its tenant allows only its smallest size.
 [[nodiscard]] AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job);
 
 // What one slot costs this job an hour: the mean over the slots it holds, or, while it holds none, over all

@@ -1,5 +1,5 @@
-// What each size is worth to one job over the next while, and the concave hull of that: the pieces a job bids with.
-// Pure arithmetic on one job's row; nothing here knows of other jobs. README.md derives the formula.
+// What each size is worth to one job over the next while, and the concave hull of these values: the pieces with which
+// the job bids. Pure arithmetic on one job's row, independent of other jobs. README.md derives the formula.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-// By size, each once. The first is the least that the job must have: nothing for most, what it holds for one that must
-// not change now. Most jobs have few sizes: theirs lie in the curve itself, as a market holds a curve for every job.
+// By size, each once. The first is the least that the job must have: nothing for most jobs, its present size for a job
+// that must not change now. A market has a curve for every job; most jobs have few sizes, which fit into the curve
+// object itself.
 using Curve = boost::container::small_vector<Choice, 6>;
 using Corners = boost::container::small_vector<std::uint32_t, 6>;
 
@@ -23,7 +24,7 @@ using Corners = boost::container::small_vector<std::uint32_t, 6>;
 // corner to corner the worth per slot falls strictly. Requires: the curve is not empty.
 [[nodiscard]] Corners hull_of(const Curve& curve);
 
-// What each slot of a choice of the curve is worth, beyond its first choice. 0: it is no larger than that.
+// What each slot of a choice is worth beyond the curve's first choice. 0: the choice is no larger than the first.
 [[nodiscard]] double worth_each(const Curve& curve, const Choice& choice);
 
 }  // namespace tidepool::policies::tidal

@@ -1,6 +1,6 @@
-// When jobs are due, each at one time at most. A heap of times in which what no longer holds stays until it comes up,
-// so that a job that is put off, as most are at every look, costs no search; what has piled up is cleared away in
-// between.
+// When jobs are due; each job has at most one time. A heap of times in which an outdated entry stays until it reaches
+// the front, so that postponing a job, as happens to most jobs at every look, needs no search. Piled-up outdated
+// entries are removed from time to time.
 //
 // Invariant: every job's time is in the heap.
 #pragma once
@@ -17,13 +17,13 @@ namespace tidepool::policies::tidal {
 
 class DueTimes {
  public:
-  // In place of the time that was set for it before.
+  // Replaces the time that was set for the job before.
   void set(JobId job, Instant at);
-  // Nothing happens if none is set.
+  // Does nothing if no time is set.
   void erase(JobId job) { at_.erase(job); }
-  // Any time is not after `now`.
+  // Some time is at or before `now`.
   [[nodiscard]] bool any_due(Instant now);
-  // Whose time is not after `now`; none is set for them any more.
+  // The jobs whose time is at or before `now`; their times are removed.
   [[nodiscard]] IdSet<JobId> take(Instant now);
 
  private:
@@ -31,7 +31,7 @@ class DueTimes {
   void clear_away();
 
   IdTable<JobId, Instant> at_;
-  std::vector<Entry> heap_;  // the earliest in front; only those count that at_ has, too
+  std::vector<Entry> heap_;  // the earliest in front; only entries that are also in at_ count
 };
 
 }  // namespace tidepool::policies::tidal

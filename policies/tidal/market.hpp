@@ -1,7 +1,7 @@
-// The market for slots: every job bids with the pieces of its hull, the slots go to the steepest, and the slope of the
-// first piece that finds no room is the price of a slot. Its state follows from the bids it holds, the number of slots
-// and what is kept of those (Keeps) alone, so the answer after any sequence of changes is the answer from scratch; a
-// change of one job costs O(pieces log n) and a look at the few pieces beside the price.
+// The market for slots: every job bids with the pieces of its hull, the slots go to the steepest pieces, and the slope
+// of the first piece that finds no room is the price of a slot. Its state follows only from the bids, the number of
+// slots and what is kept of them (Keeps), so the answer after any sequence of changes is the answer from scratch. A
+// change of one job costs O(pieces log n) and a look at the few pieces next to the price.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,17 @@ class Market {
  public:
   explicit Market(std::int64_t slots) : slots_(slots) {}
 
-  // Nodes come and go. >= 0.
+  // Nodes have joined or left. >= 0.
   void set_slots(std::int64_t slots) { slots_ = slots; }
-  // What a job bids from now on, in place of what it bid before; the same bid again changes nothing. Requires: the
-  // curve is not empty.
+  // Replaces the job's bid; the same bid again changes nothing. Requires: the curve is not empty.
   void bid(JobId job, Curve curve);
-  // The same of several jobs, each once. Where they are many, all pieces are put in order anew, which costs less.
+  // The same for several jobs, each once. If they are many, all pieces are sorted again, which costs less.
   void bid(std::vector<std::pair<JobId, Curve>> bids);
-  // The job has ended. Nothing happens if it does not bid.
+  // The job has ended. Does nothing if it does not bid.
   void leave(JobId job);
 
   struct Settlement {
-    double price = 0;       // worth per slot of the first piece that found no room; 0 = all bids got all
+    double price = 0;       // worth per slot of the first piece that found no room; 0 = all bids got everything
     std::int64_t free = 0;  // slots left unsold
     std::int64_t kept = 0;  // of these, kept for a job that bought nothing
     IdSet<JobId> changed;   // whose size may differ from the last settlement; also those that bid or left since
@@ -46,26 +45,26 @@ class Market {
     int needed = 0;     // its smallest size
     std::int64_t left = 0;
   };
-  // What is left of the order of slopes is kept for the job: so much of it jobs behind it may have all the same, by job
-  // the largest size. No function: nothing is kept for it.
+  // Keeps for the job what is left of the order of slopes: returns, by job, the largest size that a job behind it may
+  // still have. No function: nothing is kept for it.
   using MostBehind = std::function<int(JobId)>;
   using Keeps = std::function<MostBehind(const Short& job)>;
-  // Sells the slots. `budget` counts what was looked at; when it is spent, slots beside the price stay unsold.
+  // Sells the slots. `budget` counts what was looked at; when it is spent, slots next to the price stay unsold.
   [[nodiscard]] Settlement settle(core::StepBudget& budget, const Keeps& keeps = {});
 
-  // As of the last settlement. Requires: the job bids.
+  // In the last settlement. Requires: the job bids.
   [[nodiscard]] const Choice& choice(JobId job) const;
   [[nodiscard]] const Curve& curve(JobId job) const { return bids_.at(job).curve; }
   [[nodiscard]] double price() const { return next_ ? next_->slope : 0; }
-  // Of the pieces sold in order of their slopes the last: no job holds slots worth less to it. None if nothing was
-  // sold, or every job got all that it bid for.
+  // The last of the pieces sold in order of their slopes: no job holds slots that are worth less to it. None if nothing
+  // was sold, or every job got all that it bid for.
   [[nodiscard]] std::optional<MarginalBid> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
-  // The job whose piece found no room first; none = all bids got all.
+  // The job whose piece was the first to find no room; none = all bids got everything.
   [[nodiscard]] JobId next_bidder() const { return next_ ? next_->job : JobId(); }
 
-  // The sum of worth that was reached, and one that no choice of sizes can exceed: at any price per slot, what every
-  // job gains at best plus the value of all slots at that price bounds the sum from above (weak duality; here at
-  // price()). Each O(n), summed by id.
+  // The sum of worth that was reached, and an upper bound for any choice of sizes: at any price per slot, the best gain
+  // of every job plus the value of all slots at that price bounds the sum from above (weak duality; here at price()).
+  // Each O(n), summed by id.
   [[nodiscard]] double worth() const;
   [[nodiscard]] double bound() const;
 
@@ -89,7 +88,7 @@ class Market {
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
   void note_between(const std::optional<MarginalBid>& before, const std::optional<MarginalBid>& now,
                     core::StepBudget& budget);
-  // Jobs beside the price, and the largest size that each may have of what is left.
+  // Jobs next to the price, and the largest size that each may have of what is left.
   struct Beside {
     IdTable<JobId, int> most;
     bool is_kept = false;
@@ -103,10 +102,10 @@ class Market {
   std::int64_t least_ = 0;  // slots of all first choices: sold at any price
   IdTable<JobId, Bid> bids_;
   OrderedBids pieces_;
-  std::optional<MarginalBid> next_;  // of the last settlement; everything before it is bought
+  std::optional<MarginalBid> next_;  // in the last settlement; everything before it is bought
   bool settled_ = false;
   std::int64_t free_ = 0;               // likewise
-  IdTable<JobId, std::size_t> beside_;  // jobs that bought in the rest, by index into their curves
+  IdTable<JobId, std::size_t> beside_;  // jobs that bought from the rest, by index into their curves
   IdSet<JobId> touched_;                // since the last settlement
 };
 

@@ -1,4 +1,4 @@
-// The free slots of every node and which jobs lie where: what a layout is tried out on.
+// The free slots of every node and the jobs on it: the workspace on which a layout is tried.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ class NodeRoom {
  public:
   explicit NodeRoom(const std::vector<cluster::NodeRow>& nodes);
 
-  // Requires: the slots are free, and for take() that the row lies there.
+  // Requires: the slots are free; for take(), that the row is placed there.
   void put(std::size_t row, const cluster::Placement& placement);
   void take(std::size_t row, const cluster::Placement& placement);
 
   // The fullest node other than `except` with room for `slots`; -1 if there is none. Ties go to the smaller node.
   [[nodiscard]] int fullest_with(int slots, int except = -1) const;
-  // As few nodes as possible: while more is missing than any node has, the emptiest one whole, then the fullest with
-  // room. Whole workers of `unit` slots only; nothing if they do not fit.
+  // On as few nodes as possible: while more is missing than any node has free, the emptiest node whole, then the
+  // fullest node with room. Whole workers of `unit` slots only; none if they do not fit.
   [[nodiscard]] std::optional<cluster::Placement> place(int size, int unit) const;
   [[nodiscard]] bool is_free(const cluster::Placement& placement) const;
   [[nodiscard]] int free(std::size_t node) const { return free_[node]; }
@@ -29,7 +29,7 @@ class NodeRoom {
 
  private:
   std::vector<int> free_;
-  std::vector<std::vector<std::size_t>> on_;  // rows with a share there, in the order in which they came
+  std::vector<std::vector<std::size_t>> on_;  // rows with a share on the node, in the order in which they were placed
 };
 
 }  // namespace tidepool::policies::tidal

@@ -1,14 +1,15 @@
-// Jobs that may be on some nodes only, in markets that are kept: what they may have of these nodes.
+// What jobs that may use only some nodes can have of these nodes, kept in markets.
 //
-// Those that ask for particular nodes share these among themselves, as type_shares.hpp says it for any policy: whatever
-// is there else can move away. Those that ask for none, but are on slots of one type, share what is left there: the
-// slots of that type but for those that jobs of the first kind hold. So no more is planned on a type than it has.
+// Jobs that request particular nodes share these nodes among themselves, by the rule of type_shares.hpp for any policy:
+// everything else there can move away. Jobs that request no nodes, but are on slots of one type, share what is left
+// there: the slots of that type minus those that jobs of the first kind hold. So no plan uses more of a type than there
+// is.
 //
-// Rules. For each kind and set of nodes that some job is bound to there is a market of the jobs of that kind whose
-// nodes all lie in the set, on the slots of these nodes alone; the smaller sets first. No job may have more than it
-// buys in each market that it is in, and one that buys nothing is in no market of a larger set. A market whose slots
-// are enough for all that its jobs could want cuts nothing. All answers follow from the rows that were put, the slots
-// and the time, whatever came first.
+// Rules. For each kind and set of nodes to which some job is bound there is a market of the jobs of that kind whose
+// nodes are all in the set, on the slots of these nodes alone; the smaller sets first. No job may have more than it
+// buys in each of its markets, and a job that buys nothing is in no market of a larger set. A market with enough slots
+// for all that its jobs could want cuts nothing. All answers follow from the rows that were put, the slots and the
+// time, in whatever order they came.
 #pragma once
 
 #include <cstdint>
@@ -37,28 +38,28 @@ class NodeShares {
   };
 
   enum class Kind {
-    kAsk,  // it asks for the nodes
-    kOn,   // it is on slots of their type, and could have been elsewhere
+    kAsk,  // it requests the nodes
+    kOn,   // it is on slots of their type, and could have been placed elsewhere
   };
 
-  // Nodes have come, gone or changed: no job is known any more.
+  // Nodes have joined, left or changed: all jobs are dropped.
   void reset(const std::vector<NodeSlots>& nodes);
-  // Slots that can be shared out beside those of nodes that take jobs: what is held on nodes that take none. Negative:
-  // what is held by jobs that do not bid.
+  // Slots to share in addition to those of nodes that take jobs: what is held on nodes that take none. Negative: what
+  // is held by jobs that do not bid.
   void add_slots(int node, int slots);
-  // Jobs that ask for nodes may have no more of these types together. Null: as many as there are.
+  // Jobs that request nodes may have no more of these types together. Null: as many as there are.
   void limit_types(const core::TypeBounds* most);
-  // Held by a job that asks for nodes. Negative: no more.
+  // Held by a job that requests nodes. Negative: no longer held.
   void add_held(int node, int slots);
 
-  // What is known of a job, as of `at`, and which nodes it is bound to; replaces what was.
+  // The row of a job, as of `at`, and the nodes to which it is bound; replaces the previous one.
   void put(cluster::JobRow row, Instant at, Kind kind, const Nodes& nodes);
   void leave(JobId job);
   struct Settled {
-    IdSet<JobId> moved;  // jobs that were put, or have another share than before
-    IdSet<JobId> words;  // others whose reason for none may be another
+    IdSet<JobId> moved;  // jobs that were put, or whose share has changed
+    IdSet<JobId> words;  // other jobs whose reason for getting nothing may have changed
   };
-  // Shares out the slots as of `now`, which does not fall.
+  // Divides the slots as of `now`, which never decreases.
   [[nodiscard]] Settled settle(Instant now, core::StepBudget& budget);
 
   [[nodiscard]] bool knows(JobId job) const { return entries_.contains(job); }
@@ -68,9 +69,9 @@ class NodeShares {
   [[nodiscard]] bool asks(JobId job) const { return entries_.at(job).own->kind == Kind::kAsk; }
   [[nodiscard]] const cluster::JobRow& row(JobId job) const { return entries_.at(job).row; }
   [[nodiscard]] Instant read_at(JobId job) const { return entries_.at(job).at; }
-  // As it may bid for all slots: its sizes are cut to its share.
+  // The row as it may bid for all slots: its sizes are limited to its share.
   [[nodiscard]] cluster::JobRow cut_row(JobId job) const;
-  // It may have nothing: the market in which it bought nothing.
+  // A job that may have nothing: the market in which it bought nothing.
   struct Shut {
     const cluster::JobRow* row = nullptr;
     const Curve* curve = nullptr;
@@ -87,14 +88,14 @@ class NodeShares {
   struct Set {
     Kind kind = Kind::kAsk;
     Nodes nodes;
-    std::vector<Set*> around;  // that hold all its nodes, the smaller first, itself included
-    int jobs_bound = 0;        // to just these nodes
-    int slots = -1;            // that it shares out; -1 = not counted yet
+    std::vector<Set*> around;  // sets that contain all its nodes, the smaller first, itself included
+    int jobs_bound = 0;        // bound to exactly these nodes
+    int slots = -1;            // that it divides; -1 = not counted yet
     bool lacks = false;        // its jobs could want more than there is
     std::int64_t wanted = 0;   // slots, by all its jobs
     IdTable<JobId, Member> members;
     std::unique_ptr<MarketState> market;
-    JobId next_in_line;  // whose bid found no room first; none = all bids got all
+    JobId next_in_line;  // whose bid was the first to find no room; none = all bids got everything
     Terms terms;
   };
   struct Entry {
@@ -103,7 +104,7 @@ class NodeShares {
     Set* own = nullptr;
   };
   using Key = std::pair<Kind, Nodes>;
-  // The smaller set first. A set is looked up without a copy of its nodes; most that are compared are the same.
+  // The smaller set first. A set is looked up without a copy of its nodes; most sets that are compared are equal.
   struct Before {
     using is_transparent = void;
     template <typename A, typename B>
@@ -128,8 +129,8 @@ class NodeShares {
   void sell(Set& set, Instant now, Settled& settled, core::StepBudget& budget) const;
 
   std::vector<NodeSlots> nodes_;
-  std::vector<int> slots_;  // by node, that can be shared out
-  std::vector<int> held_;   // of these, by jobs that ask for nodes
+  std::vector<int> slots_;  // by node, that can be divided
+  std::vector<int> held_;   // of these, by jobs that request nodes
   core::TypeBounds type_most_;
   bool slots_moved_ = false;
   std::map<Key, Set, Before> sets_;

@@ -1,7 +1,7 @@
 // All jobs' pieces in the order in which slots are sold: steepest first, ties by job, then by place on the job's hull.
-// A treap whose priorities are a hash of the key: its shape follows from what it holds alone, whatever the order of
-// insertion, and an operation takes O(log n) expected. Sums are of whole slots, so they are exact. Why no
-// container of a library stands here: docs/adr/0038-bids-stand-in-a-treap-of-ours.md.
+// A treap whose priorities are a hash of the key: its shape follows only from its contents, whatever the order of
+// insertion, and an operation takes O(log n) expected. Sums are of whole slots, so they are exact.
+// docs/adr/0038-bids-stand-in-a-treap-of-ours.md says why no library container is used.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tidepool::policies::tidal {
 struct MarginalBid {
   double slope = 0;  // worth per slot, > 0
   JobId job;
-  std::uint32_t corner = 0;  // that it leads to: an index into the hull's corners, >= 1
+  std::uint32_t corner = 0;  // to which it leads: an index into the hull's corners, >= 1
   int width = 0;             // slots, >= 1
 };
 [[nodiscard]] bool sold_before(const MarginalBid& a, const MarginalBid& b);

@@ -1,7 +1,7 @@
-// The jobs that a plan of tidal counts with, and what each of them holds.
+// The jobs that a plan of tidal counts, and what each of them holds.
 //
-// Invariant: the sums, the room for gangs and what the node shares know as held follow from the parts that are in:
-// each part is taken out with just what it was put with.
+// Invariant: the sums, the room for gangs and the held slots in the node shares follow from the parts that are in: each
+// part is taken out with exactly what it was put with.
 #pragma once
 
 #include <vector>
@@ -15,24 +15,25 @@
 
 namespace tidepool::policies::tidal {
 
-// What a job takes part with, beside its row in the market state.
+// What a job takes part with, in addition to its row in the market state.
 struct Part {
-  bool bids = false;   // else it is a claim that runs
-  bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
-  bool asks = false;   // for particular nodes
-  bool names = false;  // these nodes itself, so that others move away; else its price cap alone keeps it from others
-  bool moves = false;  // its workers move for a job that asks for their nodes
+  bool bids = false;  // false: it is a fixed claim that runs
+  bool shut = false;  // bids for no slot, since its share of the nodes that it may use is nothing
+  bool asks = false;  // requests particular nodes
+  bool names =
+      false;  // names these nodes itself, so that others move away; false: only its price cap excludes other nodes
+  bool moves = false;  // its workers move for a job that requests their nodes
   bool has_own_policy = false;
-  bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
+  bool fits = true;         // an empty cluster would hold it; false: it neither bids nor claims
   cluster::Placement held;  // what it holds on nodes that are up
   int on_closed = 0;        // slots of these on nodes that take no jobs
   Instant bound_until;      // it runs and may not be preempted before then
-  int most = 0;             // slots that it asks for at most, whatever there is
+  int most = 0;             // slots that it requests at most, whatever there is
 };
 
 class Participants {
  public:
-  // Other nodes, by index. Requires: no job is in, and that the node shares were reset to them before.
+  // Other nodes, by index. Requires: no job is in, and the node shares were reset to these nodes before.
   void reset(const std::vector<NodeShares::NodeSlots>& nodes);
   [[nodiscard]] bool is_open(int node) const { return is_open_[static_cast<std::size_t>(node)]; }
 

@@ -1,7 +1,7 @@
-// What each job is told by a plan of tidal that stands: its size, its place in line and why.
+// The target of each job in a plan of tidal that is in force: its size, its place in line and its reason.
 //
-// Rule: it changes nothing and follows from what has been settled alone, so a job is told the same whichever others are
-// told anew beside it.
+// Rule: this changes nothing and follows only from what was settled, so a job's target is the same whichever other
+// targets are computed in the same plan.
 #pragma once
 
 #include "core/decide/policy.hpp"
@@ -21,19 +21,19 @@ class PlannedTargets {
     const GangCuts& cuts;
     const Terms& terms;
     int capacity = 0;    // slots, claims included
-    JobId next_in_line;  // whose bid found no room first; none = all bids got all
+    JobId next_in_line;  // whose bid was the first to find no room; none = all bids got everything
   };
   explicit PlannedTargets(const Plan& plan) : plan_(plan) {}
 
-  // Of a job that takes part and that an empty cluster would hold.
+  // For a job that takes part and that an empty cluster would hold.
   [[nodiscard]] core::Target of(const core::ClusterView& view, const core::Job& job) const;
-  // Its score and the sizes that lost, which are needed only for a job with news.
+  // Its score and the sizes that lost; needed only for a job with changes.
   void add_words(const core::Job& job, core::Target& target) const;
 
  private:
   [[nodiscard]] core::Target of_bidder(const core::ClusterView& view, const core::Job& job) const;
   [[nodiscard]] core::Target of_shut(const core::Job& job) const;
-  // Why a job that bids is given so many slots.
+  // Why a job that bids gets this number of slots.
   [[nodiscard]] cluster::GrantReason why(JobId job, int given) const;
   [[nodiscard]] cluster::GrantReason why_none(JobId job, int bought) const;
 

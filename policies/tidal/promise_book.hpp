@@ -1,13 +1,13 @@
-// The promises that stand inside an engine (promises.hpp). A round of promises asks about all deadlines together, which
-// costs what there is; so where there are many, a round is made once a minute, when its plans change a size, and when
-// nodes have changed. In between each job has what the newest round gave it, and one that has come since waits for the
-// next round as best effort.
+// The promises in force inside an engine (promises.hpp). A round of promises looks at all deadlines together, and its
+// cost grows with their number; so where there are many, a round is made once a minute, when its plans change a size,
+// and when nodes have changed. Between rounds each job has what the newest round gave it, and a job that has arrived
+// since waits for the next round as best effort.
 //
-// What a round gave is in the marks of jobs and of the plan, which are part of the state: so an engine that lived
-// through it and one that was restarted go by the same promises. Mark of a job: level 1 = accepted, with the size that
-// it is promised now, in slots; level 0 with two numbers = declined, with its lateness; with one = it runs, and is late
-// whatever it gets; else it was not asked. Mark of the plan: level 1, since the newest round, with the time (in
-// microseconds) at which its plans change a size next.
+// The result of a round is in the marks of jobs and of the plan, which are part of the state: an engine that has run
+// throughout and a restarted one use the same promises. Mark of a job: level 1 = accepted, with the size that it is
+// promised now, in slots; level 0 with two numbers = declined, with its lateness; with one number = it runs, and is
+// late whatever it gets; otherwise it was not asked. Mark of the plan: level 1, since the newest round, with the time
+// (in microseconds) at which its plans change a size next.
 #pragma once
 
 #include <optional>
@@ -21,23 +21,25 @@ namespace tidepool::policies::tidal {
 
 class PromiseBook {
  public:
-  // A job that bids, as of `at` and as the state has it: its mark is that of the newest plan. Replaces what was.
+  // A job that bids, as of `at` and as it is in the state: its mark is that of the newest plan. Replaces the previous
+  // one.
   void put(const cluster::JobRow& row, Instant at);
   void leave(JobId job);
   void clear();
 
-  // Of the newest plan that is part of the state.
+  // The newest plan that is part of the state.
   struct NewestPlan {
     core::Mark mark;
     bool nodes_changed = false;  // since
   };
-  // Makes a round if one is due, else goes by the marks. `pool`: with all slots that bids may have. Returns the jobs
-  // whose promises are others than those that were in force before.
+  // Makes a round if one is due, otherwise uses the marks. `pool`: with all slots that bids may have. Returns the jobs
+  // whose promises differ from those that were in force before.
   [[nodiscard]] IdSet<JobId> renew(const NewestPlan& newest, const SlotPool& pool);
 
-  // In force now. Of a job without a deadline, or whose work is not known: nothing.
+  // The mark in force now. Empty for a job without a deadline or with unknown work.
   [[nodiscard]] core::Mark mark(JobId job) const;
-  // How it bids: a job that is promised nothing because it was declined, or was not asked, as one without a deadline.
+  // How it bids: a job that is promised nothing, because it was declined or not asked, bids like one without a
+  // deadline.
   struct Bidder {
     cluster::JobRow row;
     Instant at;
@@ -47,7 +49,7 @@ class PromiseBook {
   [[nodiscard]] Bidder bidder(JobId job) const;
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] bool knows(JobId job) const { return entries_.contains(job); }
-  // Of one that was declined.
+  // Of a declined job.
   [[nodiscard]] static std::optional<Lateness> lateness(const core::Mark& mark);
   [[nodiscard]] const core::Mark& of_plan() const { return of_plan_; }
   [[nodiscard]] std::optional<Instant> wake() const;
@@ -63,10 +65,10 @@ class PromiseBook {
   [[nodiscard]] IdSet<JobId> go_by_marks();
 
   IdTable<JobId, Entry> entries_;  // of jobs with a deadline and known work
-  IdTable<JobId, int> kept_;       // slots that the others have whatever is promised
+  IdTable<JobId, int> kept_;       // slots that the other jobs have whatever is promised
   int kept_slots_ = 0;             // sum
   core::Mark of_plan_;
-  bool is_ahead_ = false;  // what is in force is of a round that need not be part of the state
+  bool is_ahead_ = false;  // the promises in force come from a round that may not be part of the state yet
 };
 
 }  // namespace tidepool::policies::tidal

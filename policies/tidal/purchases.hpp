@@ -1,8 +1,8 @@
-// What the jobs that bid have bought, as of the newest settlement: what the market of all slots sold them, or nothing
-// where their share of the nodes that they may be on is nothing.
+// What the bidding jobs have bought in the newest settlement: what the market of all slots sold them, or nothing where
+// their share of the nodes that they may use is nothing.
 //
-// Rule: asked only of jobs that bid. It copies nothing and is outlived by all it reads; rows are valid until the job is
-// put again or leaves.
+// Rule: call only for jobs that bid. It copies nothing, and everything that it reads outlives it; rows are valid until
+// the job is put again or leaves.
 #pragma once
 
 #include "policies/tidal/market_state.hpp"
@@ -22,7 +22,7 @@ struct Purchases {
   }
   // Slots.
   [[nodiscard]] int size(JobId job) const { return parts.at(job).shut ? 0 : market.market().choice(job).size; }
-  // What each of them is worth to it, with what it would cost to come back.
+  // What each of its slots is worth to it, including what it would cost to come back.
   [[nodiscard]] double worth_of_slot(JobId job) const {
     return parts.at(job).shut ? 0 : worth_each(market.market().curve(job), market.market().choice(job));
   }

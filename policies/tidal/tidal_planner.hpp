@@ -1,11 +1,11 @@
-// tidal inside an engine: a market that is kept between decisions (market_state.hpp), so that a plan costs what has
-// changed. Its answer follows from the state and the time alone; a planner that was made a moment ago leads to the same
-// plan.
+// tidal inside an engine: a market that is kept between decisions (market_state.hpp), so that the cost of a plan
+// depends on what has changed. Its answer follows from the state and the time alone; a newly made planner gives the
+// same plan.
 //
-// Where workers lie is the engine's business and its records know sizes, not nodes, so nothing is laid out here: a job
-// is given what it bought, if its workers have several slots as far as nodes have room for them (gang_room.hpp). Jobs
-// that may be on some nodes only first share these out (node_shares.hpp), and bid for no more than their share;
-// deadlines are promised in rounds (promise_book.hpp), and what is promised is had at any price.
+// The engine places workers, and its records contain sizes, not nodes, so nothing is laid out here: a job gets what it
+// bought and, if its workers have several slots, only as far as nodes have room for them (gang_room.hpp). Jobs that may
+// use only some nodes first divide these (node_shares.hpp), and bid for no more than their share; deadlines are
+// promised in rounds (promise_book.hpp), and promised slots are given at any price.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] Purchases purchases() const { return {*market_state_, shares_, parts_}; }
   [[nodiscard]] int capacity() const { return nodes_.slots + parts_.on_closed(); }
   [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - parts_.claimed(); }
-  // What a job is told that an empty cluster would not hold.
+  // The target of a job that an empty cluster would not hold.
   [[nodiscard]] core::Target misfit(const core::ClusterState& state, const core::Job& job);
 
   std::unique_ptr<MarketState> market_state_;  // none until the first plan
@@ -66,7 +66,7 @@ class TidalPlanner final : public core::Planner {
   cluster::EmptyCluster empty_cluster_;
   Participants parts_;
   GangCuts cuts_;
-  // As the parts above were told of them.
+  // The nodes as the parts above know them.
   struct KnownNodes {
     std::uint64_t digest = 0;
     int slots = 0;  // of nodes that take jobs
@@ -75,20 +75,20 @@ class TidalPlanner final : public core::Planner {
   KnownNodes nodes_;
   int slots_most_ = std::numeric_limits<int>::max();  // PlanRequest::slots_most
   Jobs spared_;                                       // PlanRequest::spared
-  int bid_room_ = -1;                                 // slots that the rows in the market state were made for
+  int bid_room_ = -1;                                 // slots for which the rows in the market state were made
 
   // Jobs to look at in the next plan.
   Jobs followed_;          // since they were read last
   DueTimes resizable_at_;  // when sizes can change again, of those that bid
 
-  // What was told, and what is to be.
-  Jobs unsent_updates_;     // jobs with possible news that the state does not tell yet
-  int told_capacity_ = -1;  // slots that the newest reasons were given for
-  JobId next_in_line_;      // whose bid found no room first, as of the newest plan; none = all bids got all
-  bool has_price_ = false;  // a slot, likewise
+  // What was reported, and what remains to be reported.
+  Jobs unsent_updates_;     // jobs with possible changes that are not in the state yet
+  int told_capacity_ = -1;  // slots for which the newest reasons were given
+  JobId next_in_line_;  // whose bid was the first to find no room in the newest plan; none = all bids got everything
+  bool has_price_ = false;  // a slot has a price, likewise
 };
 
-// tidal as an engine runs it: its market lives between decisions.
+// tidal for an engine: its market is kept between decisions.
 [[nodiscard]] std::unique_ptr<const core::Policy> make_tidal(std::string_view name);
 
 }  // namespace tidepool::policies::tidal

@@ -1,5 +1,6 @@
 // tidal on a cluster of several slot types: one price per type, from scratch each time. The weights count jobs as on
-// one type (README.md); what differs is that a job weighs its sizes on every type, and that its slots are all of one.
+// one type (README.md); the difference is that a job weighs its sizes on every type, and that all its slots are of one
+// type.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"

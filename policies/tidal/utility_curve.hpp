@@ -1,5 +1,5 @@
-// The objective: what each size is worth to one job, by how much it shortens what all jobs wait for each other.
-// README.md derives it. Pure arithmetic on one job's row; all it knows of the others is how many of them have more left
+// The objective: what each size is worth to one job, by how much it shortens the time that all jobs wait for each
+// other. README.md derives it. Pure arithmetic on one job's row; of the other jobs it uses only how many have more left
 // to do.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace tidepool::policies::tidal {
 
-inline constexpr double kPressure = 3;         // c: the price that a job reckons with, in units of jobs per slot
+inline constexpr double kPressure = 3;         // c: the price that a job assumes, in units of jobs per slot
 inline constexpr double kLevel = 1.25;         // up to which the weights of long jobs are levelled
-inline constexpr double kPatience = 20;        // a job that has waited for so many times its own length counts twice
-inline constexpr double kPatienceLeast = 600;  // seconds; none is taken to be shorter
+inline constexpr double kPatience = 20;        // a job that has waited for this many times its own length counts twice
+inline constexpr double kPatienceLeast = 600;  // seconds; no job is assumed to be shorter
 
-// The cluster as one job sees it; of several slot types, one of them.
+// The cluster for one job; of several slot types, one of them.
 struct SlotPool {
   int slots = 0;
   int slots_per_node = 1;
@@ -30,19 +30,20 @@ struct SlotPool {
 };
 [[nodiscard]] SlotPool pool_of(const cluster::View& view);
 
-// How long a job still takes, as its place among the others goes by it.
+// How long a job still takes, for its place among the others.
 struct Length {
-  double seconds = 1;    // on one slot, with the start that it owes; less for a gang (README.md); > 0
-  bool is_told = false;  // declared, or expected from others of its kind; else reckoned by how much it was served
+  double seconds = 1;    // on one slot, with the start that remains; less for a gang (README.md); > 0
+  bool is_told = false;  // declared, or expected from similar jobs; false: estimated from how much it was served
   bool in_turn = false;  // of undeclared work and a fixed size, and a change stops it: it is served in turn
 };
 [[nodiscard]] Length length_of(const cluster::JobRow& job);
-// On one slot's worth of whichever type takes it least. Requires: at least one pool.
+// On one slot of the type on which it takes least. Requires: at least one pool.
 [[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const SlotPool> pools);
 
-// Where a job's speed on a type is read: there, or, where it was never measured, on the first type that was, times what
-// most jobs gain by the one over the other (as Jayaram Subramanya et al., "Sia", SOSP 2023, section 3.4, from one
-// measured size on). Where nothing was measured anywhere, the model's own guess stands for the first type.
+// Where a job's speed on a type is read: on that type or, if it was never measured there, on the first type on which it
+// was measured, times what most jobs gain by the one type over the other (as Jayaram Subramanya et al., "Sia", SOSP
+// 2023, section 3.4, from one measured size on). Without any measurement, the model's own estimate is used for the
+// first type.
 struct Reading {
   int type = 0;
   double factor = 1;
@@ -58,10 +59,10 @@ struct Waiting {
 
 class UtilityCurve {
  public:
-  // `job` and its speed model are read during the life of the worth.
+  // `job` and its speed model must outlive this object.
   UtilityCurve(const cluster::JobRow& job, const SlotPool& pool, const Others& others);
 
-  // Of slots of one type among several. Its weight is the same on each of them.
+  // Slots of one type among several. The job's weight is the same on each of them.
   struct Types {
     std::span<const SlotPool> pools;  // one per type of the cluster
     std::size_t of = 0;               // index into them
@@ -69,23 +70,23 @@ class UtilityCurve {
   };
   UtilityCurve(const cluster::JobRow& job, const Types& types, const Others& others);
 
-  // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and pool would
-  // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
+  // The other jobs have changed, or the job has waited until `now`: gives the same result as a new curve of the same
+  // row and pool. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
   void reweigh(const Others& others, Instant now);
-  // The pool, of one type, has so many from the next reweigh() on. Requires: the job could have all that it may use
-  // before, and can now.
+  // The pool, of one type, has this many slots from the next reweigh() on. Requires: the pool held all that the job
+  // could use before, and does now.
   void set_slots(int slots);
-  // The first time after `now` at which that makes another of it, for a job that holds nothing.
+  // The first time after `now` at which waiting changes the curve, for a job that holds nothing.
   [[nodiscard]] Instant changes_after(Instant now) const;
 
-  // Of holding this shape from now on; `stays`: it is what the job holds already. 0 = it cannot run.
+  // The worth of this shape from now on; `stays`: the job holds it already. 0 = it cannot run.
   [[nodiscard]] double in(cluster::Shape shape, bool stays) const;
-  // All sizes it may choose from. Its first choice is what it must have at any price: nothing, no more than it holds,
-  // or what was promised to it.
+  // All sizes from which it may choose. Its first choice is what it must have at any price: nothing, no more than it
+  // holds, or what was promised to it.
   [[nodiscard]] Curve curve(int promised = 0) const;
-  // Slots that it would go on holding at this price if its size could change, which it cannot now.
+  // Slots that it would keep at this price if its size could change, which it cannot now.
   [[nodiscard]] int held_at(double price) const;
-  // What each slot that it holds would be worth to it then, with what it would cost to come back.
+  // What each slot that it holds would be worth to it then, including what it would cost to come back.
   [[nodiscard]] double worth_of_held() const;
 
  private:
@@ -95,7 +96,7 @@ class UtilityCurve {
     bool own = false;  // of this worth's type
     double pace = 1;   // of the type
     double speed = 0;  // speed-up over one slot
-    double moved = 0;  // worth per weight of going there, of its own type
+    double moved = 0;  // worth per weight of moving there, of its own type
   };
 
   [[nodiscard]] double speed_up(cluster::Shape shape) const;
@@ -113,17 +114,17 @@ class UtilityCurve {
   SlotPool pool_;
   Reading reading_;
   int held_ = 0;
-  bool here_ = true;   // what it holds is of this type
+  bool here_ = true;   // the slots that it holds are of this type
   double alone_ = 0;   // useful steps a second on one slot
   double left_s_ = 0;  // on one slot
   bool in_turn_ = false;
   Waiting waiting_;
   DelayCost delay_cost_;
-  double least_ = 1;          // slots that its presence counts for: its least size, one where there are several types
+  double least_ = 1;  // slots for which its presence counts: its least size, or one where there are several types
   double narrow_factor_ = 1;  // of the weight: below 1 for a gang of unknown work on several types
   double slots_ = 0;          // of the cluster, in slots of the first type
-  double speed_held_ = 0;     // speed-up where it is; 0 = it holds nothing
-  double resuming_ = 0;       // share of what it holds that giving up everything costs
+  double speed_held_ = 0;     // speed-up at its present size; 0 = it holds nothing
+  double resuming_ = 0;       // share of what it holds that releasing everything costs
   // Type by type, of each type ascending. These follow from row and pools and never change.
   boost::container::small_vector<Weighed, 5> sizes_;
   double weight_ = 0;

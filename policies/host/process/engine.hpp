@@ -1,5 +1,5 @@
-// What runs a policy's source inside the sandbox: Lua text or a native library. Both take the same facts and give the
-// same answers; neither keeps anything from one round to the next on the policy's behalf.
+// Runs a policy's source inside the sandbox: Lua text or a native library. Both take the same facts and give the same
+// answers; neither keeps anything for the policy from one round to the next.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ inline constexpr const char* kNoPool =
 class PolicyEngine {
  public:
   virtual ~PolicyEngine() = default;
-  // Looks the source over and tells which hooks it has. On failure the header tells why.
+  // Checks the source and returns its hooks. On failure the header has the reason.
   [[nodiscard]] virtual bool load(AnswersHeader& header, std::uint32_t& hooks) = 0;
-  // One round. The answers are as the daemon left them: all unset.
+  // One round. Initially all answers are unset, as the daemon left them.
   [[nodiscard]] virtual bool round(const Facts& facts, const Answers& answers) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A round's facts as the host reads them: the daemon's region, seen through pointers that have been checked once.
+// A round's facts as the host reads them: the daemon's region, through pointers that were checked once.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Facts {
   std::array<const double*, TIDEPOOL_POOL_COLUMNS> pool{};
   std::array<const double*, TIDEPOOL_COST_COLUMNS> cost{};
 
-  // False if the region does not hold what its header says. `view` then means nothing. A Facts must not be moved
+  // False if the region does not contain what its header says; `view` is then invalid. A Facts must not be moved
   // afterwards: the view points into it.
   [[nodiscard]] bool read(const void* region);
   // The hooks that there is something to ask of: share where tenants share the pool, provision where there are pools,
@@ -53,7 +53,7 @@ class Answers {
     return reinterpret_cast<WhyRecord*>(bytes_ + layout_.why_pool)[row];
   }
   [[nodiscard]] std::uint32_t jobs() const { return jobs_; }
-  // The hook admit has said that the job may not run.
+  // The hook admit has answered that the job may not run.
   [[nodiscard]] bool refused(std::uint32_t row) const { return admit()[row] == 0; }
 
  private:
@@ -67,7 +67,7 @@ class Answers {
 // Copies as much as fits and ends it with a 0.
 void copy_text(std::string_view text, char* into, std::size_t bytes);
 
-// Where a failure is written to: always at the beginning of the region, whatever the round.
+// Where a failure is written: always at the beginning of the region, in any round.
 struct Failure {
   const char* code;  // one of PolicyFault's names
   const char* hook = "";

@@ -1,5 +1,5 @@
-// A fresh Lua state with bounded instructions and memory and a short list of functions: nothing that reads, writes,
-// loads, looks at metatables, tells the time or gives away an address. The same text and facts give the same answers.
+// A fresh Lua state with bounded instructions and memory and a short list of functions: none of them reads, writes,
+// loads, looks at metatables, returns the time or reveals an address. The same text and facts give the same answers.
 // Lua unwinds by longjmp: no object with a destructor may live across a call that can raise.
 #pragma once
 
@@ -19,8 +19,8 @@ struct Account {
   std::uint64_t instructions = 0;
   std::uint64_t memory = 0;
   std::uint64_t memory_peak = 0;
-  Spent spent = Spent::kNothing;  // once set, no error can be caught any more
-  Failure failure{.code = ""};    // what to call the error that is being raised; none = a plain Lua error
+  Spent spent = Spent::kNothing;  // once set, no error can be caught
+  Failure failure{.code = ""};    // the name of the error that is being raised; none = a plain Lua error
 };
 
 class LuaSandbox {
@@ -38,12 +38,12 @@ class LuaSandbox {
 
  private:
   Account account_;
-  lua_State* state_;  // null if not even that had room
+  lua_State* state_;  // null if there was no memory for it
 };
 
 // The account of the sandbox that `state` belongs to.
 [[nodiscard]] Account& account_of(lua_State* state);
-// Counts work that no instruction stands for; raises if the budget is spent.
+// Counts work that no instruction represents; raises if the budget is spent.
 void charge(lua_State* state, std::uint64_t instructions);
 
 // Puts the allowed functions into the global table. May raise.

@@ -1,5 +1,5 @@
-// The view that a Lua hook gets: columns as arrays from 1 to view.n, made when they are first asked for. Nothing can be
-// assigned to it. Each hook gets a view of its own, so what one writes into an array no other sees.
+// The view that a Lua hook gets: columns as arrays from 1 to view.n, made at first use. Nothing can be assigned to it.
+// Each hook gets a view of its own, so no hook sees what another writes into an array.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tidepool::policies::host::process {
 
 // One round in the making.
 struct LuaRound {
-  const Facts* facts = nullptr;      // null while a source is only looked over
+  const Facts* facts = nullptr;      // null while a source is only checked
   const Answers* answers = nullptr;  // likewise
   std::string_view text;
   Rng rng{0};

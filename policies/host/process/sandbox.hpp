@@ -1,6 +1,6 @@
-// Locks the calling process up before it looks at anything a policy author wrote. Nothing here can be undone.
-// After enter(): no new descriptor, file, socket, process, thread or executable memory; a system call that is not on
-// the list ends the process and tells the daemon its number. Memory is bounded; time is bounded by the daemon.
+// Locks the calling process down before it looks at anything a policy author wrote. This cannot be undone. After
+// enter(): no new descriptor, file, socket, process, thread or executable memory; a system call that is not on the list
+// ends the process and reports its number to the daemon. Memory is bounded; the daemon bounds time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Locked {
 // Before the source is known: drops root, closes what was inherited, sets limits, dies with its parent.
 [[nodiscard]] Locked drop_rights();
 // `memory`, in both: bytes that may be mapped beyond what is mapped now.
-// For a native library only: from here on files may be read and libraries mapped, nothing else beyond the list.
+// For a native library only: after this call files may be read and libraries mapped, nothing else beyond the list.
 [[nodiscard]] Locked allow_loading(std::uint64_t memory);
 // The list itself.
 [[nodiscard]] Locked enter(std::uint64_t memory);

@@ -1,4 +1,4 @@
-// The policy host's life: lock up, take one source, answer rounds until the daemon hangs up.
+// The policy host's life: lock down, take one source, answer rounds until the daemon disconnects.
 #pragma once
 
 namespace tidepool::policies::host::process {
