@@ -199,7 +199,7 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
   const std::function<bool(const Job&)> has_own_policy = [&](const Job& job) { return !draft.follows_plan(job); };
   const PlanRequest request{draft.view(),   scope.candidates, scope.looked_at,        counted,
                             has_own_policy, scope.nodes,      draft.state().plan.mark};
-  // A tenant's planner spares its jobs by itself.
+  // A tenant's planner protects its jobs itself.
   const bool spares = !draft.parts().tenants_share(draft.state()) && may_spare(*draft.state().tenants);
   Result<PlanAnswer> answer =
       spares ? plan_sparing(planner, request, draft.budget()) : planner.plan(request, draft.budget());

@@ -24,7 +24,7 @@ const NodeDrain* drain_of(const ClusterState& state, const Worker& worker) {
   return worker.is_gone() || !node.drain ? nullptr : &*node.drain;
 }
 
-// Members on nodes that are being drained, and the node that is to be empty first.
+// Members on nodes that are being drained, and the node with the earliest deadline.
 struct Leaving {
   std::vector<WorkerId> workers;  // by deadline, then by rank; then others of their groups
   NodeId node;
@@ -140,7 +140,7 @@ bool move_whole(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   return move(draft, job, leaving, members);
 }
 
-// A program that is started anew with each change is started anew once, for all of its workers that leave.
+// Programs that restart with each change restart once, for all workers that leave.
 bool move_together(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   return move(draft, job, leaving, members_among(job, leaving.workers));
 }
@@ -174,7 +174,7 @@ void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const double boot_ms = cost_at(boot_cost_of(job.measurements), job.size());
   const auto smaller = size_without(job, leaving);
   if (smaller && wants_no_more_than(draft, job, *smaller)) return shrink(draft, job, leaving, *smaller);
-  // Each replacement of a job whose programs are started anew is a restart of all.
+  // Each replacement restarts all programs of such a job.
   const bool all_in_time = boot_ms * count < left_ms && (live || leaving.workers.size() == 1);
   const bool may_replace = boot_ms < left_ms && (all_in_time || !smaller);
   const bool alone = live && job.size() == 1;

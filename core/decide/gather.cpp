@@ -45,7 +45,7 @@ TogetherRequest together_request(DecisionDraft& draft, const Job& job, int worke
           .nodes_max = nodes_together(fewest_nodes(draft.free_slots(), job, workers))};
 }
 
-// What changes when the job's workers are to be on these nodes.
+// The changes that bring the job's workers to these nodes.
 struct Regrouping {
   WorkersOn joining;
   std::vector<WorkerId> leaving;  // in rank order
@@ -119,7 +119,7 @@ struct Neighbour {
   int slots = 0;
 };
 
-// A node that has room once these jobs have left it, beside what comes free there without a move.
+// A node that has room once these jobs have left it, in addition to slots that become free without a move.
 struct Clearing {
   NodeId node;
   double cost_s = 0;

@@ -10,7 +10,7 @@
 namespace tidepool::core {
 namespace {
 
-// While the old generation still steps, a switch that is being prepared beside it may take this many timeouts.
+// While the old generation still steps, preparing a switch may take this many timeouts.
 constexpr std::int64_t kTimeoutsBesideSteps = 5;
 
 // By then no program of the generation before runs any more.
@@ -97,7 +97,7 @@ void stop_late_joining_workers(DecisionDraft& draft, const Job& job) {
 
 void stop_hung_switch(DecisionDraft& draft, const Job& job) {
   const auto deadline = switch_deadline(draft.state(), job, draft.parts().config);
-  // A member that is being ended already, or is dead, changes the membership by itself.
+  // A member that is being ended already, or has ended, changes the membership anyway.
   if (!deadline || draft.now() < *deadline || !all_members_stay(draft.state(), job)) return;
   const Duration lasted = draft.now() - job.membership.commit.at;
   for (const WorkerId id : suspects(draft.state(), job)) {

@@ -137,7 +137,7 @@ PlanInputs inputs_of(const Job& job, Instant now) {
 
 namespace {
 
-// What closes it, because jobs that wait for it are told; 0: nothing does.
+// Why the node is closed, which reasons of waiting jobs name; 0: it is open.
 std::uint64_t closed_by(const Node& node) {
   if (!node.is_closed()) return 0;
   return 1U + (node.drain ? 2U : 0U) + (node.is_unsteady() ? 4U : 0U) + (node.cordoned ? 8U : 0U);

@@ -11,7 +11,7 @@ namespace tidepool::core {
 namespace {
 
 constexpr int kRoundsMost = 6;      // of entitlements that follow from what jobs would take
-constexpr int kOffersInVain = 16;   // after so many the rest is left
+constexpr int kOffersInVain = 16;   // after this many the rest stays unallocated
 constexpr int kTypeRoundsMost = 6;  // of parts of types into which gangs do not fit
 
 }  // namespace
@@ -198,7 +198,7 @@ Result<bool> PoolDivision::divide_as_before() {
 
 Status PoolDivision::offer_rest(const FairShares& fair) {
   std::int64_t left = entitle_to_used();
-  // By the next sizes of its jobs beside what the newest plan gives them.
+  // From the next larger sizes of its jobs than in the newest plan.
   const auto could_use = [&](const TenantLeaf& leaf) {
     if (leaf.part.satisfied || left <= 0) return false;
     const auto& steps = leaf.needs->steps;

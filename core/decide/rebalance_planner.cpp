@@ -16,7 +16,7 @@ namespace {
 constexpr double kRebalanceUnknownMs = 100;
 
 constexpr int kTurnsFree = 1;  // a worker may become fast again
-constexpr int kPartLeast = 4;  // a change goes at least one part in so many of the way
+constexpr int kPartLeast = 4;  // a change covers at least this fraction (1/n) of the distance
 constexpr int kTurnsMax = 20;  // that make the next change dearer
 
 // What the newest reports say of one member by the shares in use: steps, and its compute time against the others'.

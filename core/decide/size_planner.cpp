@@ -41,7 +41,7 @@ int goal_of(const Job& job, const Target& target) {
   return target.size > size ? std::max(allowed, size) : allowed;
 }
 
-// What is told of a policy's weighing: nothing of a size that the user has pinned.
+// The policy's weighing to record: none for a size that the user has pinned.
 const Target* told_of(const Job& job, const Target& target) {
   return job.requests.pinned_size > 0 ? nullptr : &target;
 }
@@ -105,7 +105,7 @@ Finding no_room_together(const Job& job, int next) {
   return {.reason = reason::NoRoomTogether{{.size = job.size(), .next = next}}, .blocked = {BlockedOn::kMoreSlots}};
 }
 
-// What a job is told that finds no room to grow.
+// The reason of a job that finds no room to grow.
 Finding no_room_to_grow(DecisionDraft& draft, const Job& job, int next) {
   if (has_gang_rule(job.spec)) {
     return {.reason = no_room_by_rules(job, next), .blocked = {BlockedOn::kMoreSlots}};
@@ -160,14 +160,14 @@ std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const T
 }
 
 // What is done about a slow worker of the job; nothing if all is done for it. Requires: it can change.
-// `is_claimed`: it has to give up slots as soon as it may, so it begins no cooldown before.
+// `is_claimed`: it must release slots as soon as possible, so it starts no cooldown before.
 std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job& job, bool is_claimed) {
   const bool may_change = !is_claimed && !cooling_down(draft, job) && !all_reserved(draft, job);
   StragglerPlan plan = plan_straggler(draft, job, may_change);
   return plan.acted ? std::nullopt : std::optional(std::move(plan));
 }
 
-// It keeps its members: its shares may change, and what holds it is told.
+// It keeps its members: its shares may change, and the reason for its size is recorded.
 void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& straggler, Finding held,
                const Target* target) {
   if (straggler.weights_ordered) return;

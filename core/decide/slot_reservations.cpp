@@ -144,7 +144,7 @@ bool SlotReservations::keep_for(const Job& job, int workers) {
   return true;
 }
 
-// That with most free slots: what comes free beside may be more at the next decision, and the choice stays the same.
+// The type with most free slots, not counting released ones, so that the choice stays the same at the next decision.
 std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& claim) const {
   std::optional<std::string> best;
   const FreeSlots& slots = draft_.free_slots();

@@ -114,7 +114,7 @@ std::int64_t steps_at_risk(const Job& job) {
   return std::max<std::int64_t>(0, job.progress.step - (kept == nullptr ? 0 : kept->step));
 }
 
-// Its state lies where a later start finds it, as far as the engine hears of that at all.
+// Its state is where a later start finds it, as far as it is reported to the engine.
 bool has_parked(const Job& job) {
   if (!job.membership.parking || job.spec.resize == ResizeMode::kRestart) return true;
   return job.recovery.suspended && job.recovery.suspended->at >= job.membership.commit.at;
@@ -234,7 +234,7 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
   draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, transition.reason);
 }
 
-// The reason to give up what is left, if fewer workers live (or come up) than the job can run with.
+// The reason to release the rest, if fewer workers run (or start) than the job needs.
 std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
   std::size_t alive = survivor_count(draft.state(), job);
   if (job.membership.members.empty() && job.phase.transition()) alive = job.phase.transition()->joining_workers.size();
@@ -280,7 +280,7 @@ void follow_through(DecisionDraft& draft, const Job& job) {
     if (job.state() == JobState::kPending && is_withheld(job)) draft.find(job, why_withheld(job));
     return;
   }
-  // What would give up its workers waits, too: it may have finished.
+  // A change that would release its workers waits, too: the job may have finished.
   if (awaits_end(draft, job)) return stop_left_behind(draft, job);
   if (job.requests.suspend) return park(draft, job, suspended);
   if (is_withheld(job)) return park(draft, job, why_withheld(job));

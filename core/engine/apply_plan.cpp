@@ -61,7 +61,7 @@ void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reas
   change.emit("worker.straggling", job, worker.node, straggling_data(reason, track.detector));
 }
 
-// The slow worker is to be replaced, or given up; none: those that leave go for another reason.
+// The slow worker that is replaced or removed; none: the workers leave for another reason.
 void begin_replacement(StateChange& change, Job& job, WorkerId straggler, const Reason& reason) {
   if (!straggler) return;
   count_replacement(job, change.at());
@@ -75,7 +75,7 @@ void take_place_of(StateChange& change, WorkerId straggler, WorkerId successor) 
   joining.replaced_on = change.worker(straggler).node;
 }
 
-// It gives up slots for these. Of those for which it did before it keeps the ones that have still to have them.
+// It releases slots for these. Earlier entries stay for jobs that have not received their slots yet.
 void note_claimants(StateChange& change, Job& job, const std::vector<JobId>& for_jobs) {
   std::erase_if(job.preemption.released_slots, [&](const ReleasedSlots& slots) {
     const Job* claimant = change.state().find_job(slots.for_job);

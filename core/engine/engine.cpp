@@ -76,7 +76,7 @@ struct Engine::Impl {
     std::shared_ptr<const FreeSlots> free_slots;  // that it left to others; null = all
   };
   mutable Memo<Reconciled> reconciled;
-  // What a reconciliation by a plan looks at, beside what comes due (stands_still).
+  // What a reconciliation by a plan examines, in addition to due jobs (stands_still).
   [[nodiscard]] Worklist::Stamp inputs_of_reconciliation() const {
     return work.stamp({.sets = {JobSet::kOffPlan, JobSet::kReleasing},
                        .others = {Input::kSlots, Input::kNodes, Input::kPlan, Input::kDesk}});

@@ -96,7 +96,7 @@ class Arranger {
     const auto rank = [&](std::size_t at) {
       const RoomOnNode& room = request_.rooms[at];
       // Workers that are spread go to the emptiest node, so that rooms that are held for them stay the same ones when
-      // other jobs take what is beside these.
+      // other jobs take the rest.
       const bool is_short = asks_to_spread(request_.spec) || room.workers < left_here;
       const bool is_first = first_domain_ && room.node == request_.first_on;
       return std::tuple(room.workers == 0, !is_first, room.is_last, !on_.contains(room.node), is_short,

@@ -36,7 +36,7 @@ class ClearingSearch {
   }
 
  private:
-  // For each slot that it gives up here.
+  // For each slot that it releases here.
   [[nodiscard]] double price(std::size_t which, NodeId node) const {
     return leaving_[which].cost_s / leaving_[which].held.at(node);
   }

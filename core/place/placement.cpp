@@ -23,7 +23,7 @@ bool is_alone_on(const ClusterState& state, const Node& node, JobId job) {
                      [&](WorkerId owner) { return !owner || state.find_worker(owner)->job == job; });
 }
 
-// Workers of the job on empty nodes, beside those on `stay`.
+// Workers of the job on empty nodes, in addition to those on `stay`.
 int capacity_of(const ClusterState& state, const Job& job, const std::vector<NodeId>& stay) {
   const int each = job.spec.gpus_per_worker;
   std::map<std::string, std::vector<RoomOnNode>> rooms;  // by type, or all of them

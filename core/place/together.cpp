@@ -17,7 +17,7 @@ struct Seats {
   int room = 0;  // workers of it that could be, these included
 };
 
-// Beyond so many steps of the exact choice nodes are chosen one by one.
+// Beyond this many steps of the exact choice, nodes are chosen one by one.
 constexpr std::size_t kStepsMost = 1'000'000;
 
 class Search {
@@ -72,7 +72,7 @@ class Search {
     return steps <= kStepsMost ? best_to_keep(nodes) : some_to_keep();
   }
 
-  // A knapsack: the most room that so many of the first nodes have, with so many workers of the job on them.
+  // A knapsack: the most room of a number of the first nodes, with a number of the job's workers on them.
   [[nodiscard]] std::optional<std::vector<std::size_t>> best_to_keep(std::size_t nodes) const {
     const auto all = static_cast<std::size_t>(
         std::accumulate(own_.begin(), own_.end(), 0, [](int sum, const Seats& seats) { return sum + seats.own; }));

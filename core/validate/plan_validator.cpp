@@ -212,7 +212,7 @@ class PlanCheck {
     return keeps || may_have_two ? ok_status() : breaks("StateIsHandedOn", job.id.text() + " has a single worker");
   }
 
-  // What a job asks of the nodes of its workers together: of those that join, and of those that stay beside them.
+  // Topology rules of a job: for workers that join, together with those that stay.
   Status fit_together(const Job& job, const std::vector<WorkerPlacement>& joining,
                       const std::vector<WorkerId>& leaving) {
     TP_TRY(of_one_type(job, joining, leaving));

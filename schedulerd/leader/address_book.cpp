@@ -5,7 +5,7 @@
 namespace tidepool::leader {
 namespace {
 
-constexpr std::size_t kWholeRanksMax = 128;  // so many blobs with an entry for each of so many fit into a line
+constexpr std::size_t kWholeRanksMax = 128;  // this many blobs with as many entries each fit into a line
 
 }  // namespace
 

@@ -16,7 +16,7 @@ constexpr std::size_t kKeptJobsMost = 10'000;  // each is a look into the journa
 
 using Of = ReportRefusedNote::Of;
 
-// `note` says whose report it is; it is told with the engine's words if they are a refusal.
+// `note` says whose report it is; it is logged with the engine's message if that is a refusal.
 void learn_or_note(core::Fact fact, ReportRefusedNote note, TurnBatch& batch) {
   const Status learnt = batch.learn(std::move(fact));
   if (learnt.ok()) return;
@@ -155,7 +155,7 @@ void take_reclaim(const NodeReclaimItem& item, TurnBatch& batch) {
   learn_or_note(fact, {Of::kReclaim, {}, item.node, {}}, batch);
 }
 
-// Each once, and of one report so many: what is left over is reported after the next welcome.
+// Each once, and a limited number of one report: the rest is reported after the next welcome.
 void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch) {
   std::set<JobId> seen;
   for (const JobId job : item.report.jobs) {

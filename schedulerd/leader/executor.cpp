@@ -21,7 +21,7 @@ api::GenerationMessage generation_of(const core::Job& job) {
           .park = job.membership.parking};
 }
 
-// Programs, and who reads their logs, are told of jobs of their own tenant only.
+// Programs, and readers of their logs, may only see jobs of their own tenant.
 std::string sentence_for(const core::ClusterState& state, const core::Worker& worker, const nlohmann::json& told) {
   std::string sentence = told.at("text").get<std::string>();
   const auto rival = told.at("numbers").find("for_job");
@@ -179,7 +179,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    [&](const core::RebalanceIntent& intent) { orders.tell_shares(*state.find_job(intent.job)); },
                    [&](const core::LaunchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
-                     // Blobs of agents have no parts, so that each rank is told the same.
+                     // Blobs of agents have no parts, so each rank gets the same.
                      if (const auto all = addresses_for_rank(*job, 0)) orders.launch(*job, *all);
                    },
                    [&](const core::PreemptIntent& intent) {
@@ -213,7 +213,7 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
     const core::Job& job = *state.find_job(worker.job);
     const bool knows_generations =
         worker.phase == core::WorkerPhase::kMember || worker.phase == core::WorkerPhase::kLeaving;
-    // A worker that is to be stopped is not started first: the stop ends its id for good.
+    // A worker that will be stopped is not started first: the stop ends its id permanently.
     if (worker.phase == core::WorkerPhase::kStarting && !worker.kill_at) {
       orders.emplace_back(StartOrder{id});
     }

@@ -197,7 +197,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
   return std::visit(
       Overloaded{
           [&](const api::ReadyMessage& said) -> Answer {
-            // A program that is started anew at each size tells its length when it runs.
+            // A program that restarts at each size reports its length when it runs.
             const bool tells = worker.launched > 0 && (said.work_steps || said.work_samples);
             if (worker.phase != core::WorkerPhase::kStarting && !tells) return std::nullopt;
             return core::WorkerReady{worker.id, said.work_steps, said.work_samples};

@@ -30,10 +30,10 @@ std::map<std::string, std::string> checkpoint_environment(const core::Checkpoint
 
 using Message = Result<std::optional<api::DaemonToAgent>>;
 
-constexpr std::size_t kOrderBytes = 256;  // of an order's line beside its blobs
+constexpr std::size_t kOrderBytes = 256;  // of an order's line without its blobs
 constexpr std::size_t kQuotes = 3;
 constexpr std::size_t kEscaped = 6;      // bytes of a line for a byte of text, at most
-constexpr std::size_t kValueBytes = 32;  // of a number, or beside a text
+constexpr std::size_t kValueBytes = 32;  // of a number, or in addition to a text
 
 // An agent would close its link at such a line, and get it again on the next one.
 Error too_long(WorkerId worker, const std::string& what) {
@@ -106,7 +106,7 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   const auto& moving = job.recovery.moving;
   if (moving && core::awaits(*moving, worker)) order.state_step = moving->step;
   order.spec = file_text(job);
-  // One that waits for a state counts as started anew when that has come, so its start names nothing.
+  // A worker that waits for a state is started again when the state has arrived, so its first start names nothing.
   if (!order.state_step) order.started_at = worker.started_at.count_us();
   order.submitted_at = job.submitted_at.count_us();
   return order;

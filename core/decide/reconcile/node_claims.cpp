@@ -33,7 +33,7 @@ void NodeClaims::wait_choosy(const TargetedJob& entry, const Job& asks) {
   if (at->comes() || !keep_until_preemption(asks)) wait_at(job, *at);
 }
 
-// Jobs give way for what it is to have more, and it is kept until it is there.
+// Makes jobs release slots for its growth, and reserves them until it grows.
 void NodeClaims::grow_choosy(const TargetedJob& entry, const Job& claimant) {
   const Job& job = *entry.job;
   const int more = entry.target->size - job.size();
@@ -104,7 +104,7 @@ bool NodeClaims::keep_until_preemption(const Job& job) {
 
 bool NodeClaims::waits_for_nodes(const TargetedJob& entry) {
   const Job& job = *entry.job;
-  // A rule's target is gone when this is told, and its jobs follow no plan.
+  // A rule's target no longer exists when this is recorded, and its jobs follow no plan.
   if (rule_ != LineRule::kReserves) return false;
   auto found = clear_nodes_for(draft_, job, victims_.reservations(), victims_.limits());
   if (!found) return false;

@@ -33,7 +33,7 @@ PlaceClearing::PlaceClearing(DecisionDraft& draft, EvictionChoice& ways, Uses us
   }
 }
 
-// Workers that leave a domain take as many slots elsewhere as they give up there.
+// Workers that leave a domain take as many slots elsewhere as they release there.
 bool PlaceClearing::has_slots_enough() const {
   int open = place_.domain ? draft_.free_slots().free() : 0;
   for (const auto& [node, slots] : open_) open += place_.domain ? slots - free_.at(node) : slots;
@@ -146,7 +146,7 @@ const Job* PlaceClearing::beyond_limit(const Departures& leaving) const {
   return last;
 }
 
-// The first that finds none on free slots beside those that are kept; null = each finds some.
+// The first that finds no free unreserved slots; null = each finds some.
 const Job* PlaceClearing::without_room_elsewhere(const Departures& leaving, const WorkersOn& kept) const {
   FreeSlots slots = draft_.free_slots();
   std::uint64_t no_worker = 0;

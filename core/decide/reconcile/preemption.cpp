@@ -13,7 +13,7 @@ bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
     const SlotReservations before = victims_.reservations();
     const SlotsFor wanted{claimant, claim.slots()};
     const std::vector<TargetedJob> chosen = choose(wanted, claim, Victims::By::kLimits);
-    // The part that a guarantee covers is claimed by itself, and waits for no answer.
+    // The part that a guarantee covers is claimed separately, and waits for no answer.
     const int covered = victims_.to_ask(chosen, wanted).empty() ? 0 : covered_workers(claimant, claim);
     const bool has_part = covered > 0 && covered < claim.workers;
     if (!chosen.empty() && !has_part) {

@@ -172,7 +172,7 @@ class Reconciler {
     const Job& job = *entry.job;
     const auto held = waits_for_state(draft_, job);
     if (!held) return serve(entry);
-    // Its state lies on a node without room: it holds up no other job, others may have room that does not help it.
+    // Its state is on a node without room: it blocks no other job, because room elsewhere does not help it.
     if (rule_ == LineRule::kReserves) return draft_.find(job, *held, entry.target);
     pending_.add({&job, *held, nullptr});
   }

@@ -184,7 +184,7 @@ std::vector<TargetedJob> RoomOnNodes::displaced_by(const Job& claimant) {
   return displaced;
 }
 
-// Of these, in order, those without which their tenants have what they are guaranteed of types, beside what leaves.
+// Of these, in order, those without which their tenants still have their guarantees by type, given what leaves.
 std::vector<TargetedJob> RoomOnNodes::spared(const std::vector<TargetedJob>& victims,
                                              const std::vector<TargetedJob>& displaced) {
   const TypeGuarantees& guarantees = draft_.type_guarantees();

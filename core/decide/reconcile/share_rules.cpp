@@ -14,7 +14,7 @@
 namespace tidepool::core {
 namespace {
 
-// Which job is to have the slots, the first in line; none: the intent gives up none, or for no job in particular.
+// The job that receives the slots, the first in line; none: the intent releases none, or for no particular job.
 JobId first_claimant(const Intent& intent) {
   if (const auto* shrinks = std::get_if<ShrinkIntent>(&intent)) {
     return shrinks->for_jobs.empty() ? JobId() : shrinks->for_jobs.front();

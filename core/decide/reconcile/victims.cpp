@@ -101,7 +101,7 @@ bool Victims::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
   return !draft_.alters(job.id);
 }
 
-// The pool's limit leaves as many preemptions as these are beside those that a guarantee covers.
+// The pool's limit allows these preemptions in addition to those that a guarantee covers.
 bool Victims::is_within_limit(const std::vector<TargetedJob>& chosen, const SlotsFor& claimant, By by) {
   if (by == By::kNeed || limits_.none() || !limits().left()) return true;
   return std::count_if(chosen.begin(), chosen.end(), [&](const TargetedJob& each) {
@@ -196,7 +196,7 @@ std::optional<BarredUntil> Victims::bar_between(const SlotsFor& claimant, const 
   return last;
 }
 
-// A guarantee of a type is told no refusal, as little as any other, but for jobs of its own tenant.
+// A claim within a guarantee of a type accepts no refusal, except from jobs of its own tenant.
 bool Victims::allows_refusal(const Job& victim, const SlotsFor& claim) {
   if (limits_.none() || !limits().allows_refusal(claim, victim)) return false;
   const bool is_own = victim.spec.tenant == claim.job.spec.tenant;
