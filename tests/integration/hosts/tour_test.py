@@ -206,7 +206,7 @@ class TourTest(HostsCase):
         (self.pool.folder / "new.notice").write_text("30\n")
         (self.pool.folder / "new.notice").rename(self.pool.folder / f"{host}.notice")
         self.quote("nodes", "NODE", "reclaimed at")
-        self.quote(f"why {self.listen}", "waits for 1 free slot elsewhere, .* is to be reclaimed", "tenant speech may have",
+        self.quote(f"why {self.listen}", "waits for 1 free slot elsewhere, .* will be reclaimed", "tenant speech may have",
                    "What would change it", "add a node", columns=160)
         self.dashboard("", "reclaimed at")
         self.wait_for(self.pool, "an empty host", lambda: self.node(host)["drain"]["drained"])
