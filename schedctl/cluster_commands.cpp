@@ -285,7 +285,7 @@ void add_node_commands(CLI::App& app, Chosen& chosen) {
   add_node_action(app, chosen, {"uncordon", "Mark a cordoned node as schedulable again", "gets new workers again"});
   add_drain(app, chosen);
   add_node_action(app, chosen,
-                  {"undrain", "Cancel a drain: the node gets workers again", "is not being drained any more"});
+                  {"undrain", "Cancel a drain: the node gets workers again", "is no longer being drained"});
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ std::string freed_in_words(const json& forecast, const std::string& now) {
   return ", when " + job + " releases " + (how == "gives_up_some" ? "some of its slots" : "its slots");
 }
 
-// "; at about 15:10 UTC slots of it go to job-9, and it goes on with 2 workers": the next time that others take some.
+// "; at about 15:10 UTC slots of it go to job-9, and it continues with 2 workers": the next time that others take some.
 std::string taken_in_words(const json& forecast, std::string now) {
   if (now.empty()) now = text_at(forecast, "/computed_at");
   for (const json& from : list_at(forecast, "/sizes")) {
@@ -190,7 +190,7 @@ std::string taken_in_words(const json& forecast, std::string now) {
     if (claimants.empty() || has_passed(at, now)) continue;
     const double left = number_at(from, "/size").value_or(0);
     return "; at about " + minute_of(at, now) + " UTC slots of it go to " + claimants +
-           (left == 0 ? ", and it waits again" : ", and it goes on with " + count_of(left, "worker"));
+           (left == 0 ? ", and it waits again" : ", and it continues with " + count_of(left, "worker"));
   }
   return "";
 }
@@ -309,7 +309,8 @@ std::string forecast_in_words(const json& forecast, std::string now) {
   const bool is_known = text_at(forecast, "/basis") != "unknown";
   if (starts && !is_known) return words + "; its end is unknown";
   if (!is_known && text_at(forecast, "/not_before") == made_at)
-    return "its end is unknown: its work is not declared or its speed not measured yet, and no job like it tells more";
+    return "its end is unknown: its work is not declared or its speed not measured yet, and there is no similar job to "
+           "estimate from";
   const std::string ahead = looked_ahead(forecast, now);
   if (ahead.empty()) return starts ? words + "; its end is unknown" : "";
   return words + (starts ? "; " : "") + "the forecast looks " + ahead + " ahead and sees no end";
@@ -430,7 +431,7 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
   if (const std::string unasked = text_at(forecast, "/unasked_policy"); !unasked.empty()) {
     out += wrapped("as " + text_at(plan, "/policy") + " would decide: the policy file " + printable(unasked) +
-                       ", which decides here, is not asked for plans",
+                       ", which decides here, is not asked for forecasts",
                    0, style) +
            "\n";
   }

@@ -80,7 +80,7 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
 // OpenSSL's and curl's words say which of three it is.
 std::string advice(const Endpoint& endpoint, std::string_view detail) {
   const auto says = [&](std::string_view word) { return detail.find(word) != std::string_view::npos; };
-  if (says("expired")) return "the daemon's certificate has to be renewed, or the clock here is wrong";
+  if (says("expired")) return "the daemon's certificate must be renewed, or the clock here is wrong";
   if (says("not yet valid")) return "look at the clocks of the daemon's machine and of this one";
   if (says("match") || says("alternative")) {
     return "call the daemon by a name in its certificate, or add this one there (tls: {names: [NAME]} of its "

@@ -313,7 +313,7 @@ std::string decisions_text(const json& decisions, const Style& style, Rows rows,
   for (const auto& decision : decisions) any_counted = add_decision(lines, decision, how) || any_counted;
   const auto told = lines.lines();
   if (told.empty()) {
-    return "nothing to tell of the newest " + count_of(static_cast<double>(decisions.size()), "decision") +
+    return "nothing to show of the newest " + count_of(static_cast<double>(decisions.size()), "decision") +
            "; look further back with --limit\n";
   }
   std::string out;

@@ -224,7 +224,7 @@ int watch_job(Session& session, const std::string& job, const WatchOptions& opti
     end = follow_events(session.endpoint(), {.after = after, .until = until},
                         [&](const json& event) { return watch.on_event(event); });
   }
-  if (end == FollowEnd::kTimeout) fail(kExitTimeout, job + " has not ended in the time given; it goes on");
+  if (end == FollowEnd::kTimeout) fail(kExitTimeout, job + " has not ended in the given time; it continues");
   return watch.finish(options);
 }
 

@@ -124,7 +124,7 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   if (work.has("samples")) spec.work_samples = work.integer("samples", 1, {.low = 1, .high = kSamplesMax});
   spec.deadline = optional_duration(work, "deadline");
   if (spec.deadline && !spec.work_samples) {
-    work.fail("deadline", "Invalid", "needs samples beside it: how much there is to do says whether it can be kept");
+    work.fail("deadline", "Invalid", "needs work.samples: only with known work can a deadline be kept");
   }
   work.finish();
   ObjectReader checkpoint(in.raw("checkpoint"), "/checkpoint", errors);
@@ -135,7 +135,7 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   spec.checkpoint_dir = bounded_text(checkpoint, "dir");
   spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();
-  if (in.has("budget")) in.fail("budget", "NotBuilt", "is not built yet, and nothing else stands for it; remove it");
+  if (in.has("budget")) in.fail("budget", "NotBuilt", "is not supported; remove it");
   spec.topology = read_topology(in.raw("topology"), errors);
   spec.placement = read_placement(in.raw("placement"), errors);
   ObjectReader limits(in.raw("limits"), "/limits", errors);

@@ -71,7 +71,7 @@ bool read_resize(ObjectReader& in, const RunSpec& run) {
   }
   for (const auto& [name, ignored] : run.env) {
     if (restart && is_rank_env(name)) {
-      in.fail("env", "Invalid", "has the name \"" + name + "\", which each start sets anew; remove it");
+      in.fail("env", "Invalid", "has the name \"" + name + "\", which Tidepool sets at each start; remove it");
     }
   }
   return restart;

@@ -20,7 +20,8 @@ void read_linear(const json& value, ScalingFields& scaling, Errors& errors) {
   if (!in.has("value")) in.fail("value", "Missing", "is needed: what finishing at once would be worth");
   scaling.utility_linear_value = in.number("value", 0, 0, kUtilityMost);
   const auto zero_at = optional_duration(in, "zero_at");
-  if (!in.has("zero_at")) in.fail("zero_at", "Missing", "is needed: when finishing is worth nothing any more");
+  if (!in.has("zero_at"))
+    in.fail("zero_at", "Missing", "is required: the time at which finishing has no value any longer");
   if (zero_at && *zero_at <= Duration()) in.fail("zero_at", "OutOfRange", "must be longer than nothing");
   scaling.utility_linear_zero_at = zero_at.value_or(Duration::seconds(1));
   in.finish();

@@ -70,7 +70,7 @@ void add_unsuited(const ClusterState& state, const Job& job, std::vector<std::st
 std::string bounds(const ClusterState& state, const NodePool& pool) {
   const std::string& name = pool.spec.name;
   const int nodes = state.pools.count(name);
-  if (pool.retired) return "pool " + name + " is no longer configured, so no more nodes of it come";
+  if (pool.retired) return "pool " + name + " is no longer configured, so it creates no more nodes";
   if (nodes >= pool.spec.max) return "pool " + name + " has " + counted(nodes, "node") + ", its maximum";
   return "pool " + name + " has " + counted(nodes, "node") + " of " + counted(pool.spec.slots_per_node, "slot") +
          " and may have " + counted(pool.spec.max, "node");

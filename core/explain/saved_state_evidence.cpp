@@ -68,10 +68,11 @@ void add_unused_state(const Job& job, std::vector<std::string>& out) {
     return;
   }
   if (kept == nullptr || kept->step < now.switch_step) return;
-  out.push_back(from + "its workers did not find or could not use its saved state of step " +
-                grouped(static_cast<double>(kept->step)) +
-                ". Their logs say why; a state of another program or of other data does not fit: if these "
-                "have changed, put back what saved it, then suspend and resume the job to go on from it");
+  out.push_back(
+      from + "its workers did not find or could not use its saved state of step " +
+      grouped(static_cast<double>(kept->step)) +
+      ". Their logs say why; a state of another program or of other data does not fit: if these "
+      "have changed, restore the program and data that saved it, then suspend and resume the job to continue from it");
 }
 
 void add_failed_checkpoints(const Job& job, std::vector<std::string>& out) {

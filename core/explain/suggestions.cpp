@@ -396,7 +396,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   }
   const auto resizable = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (resizable && *resizable > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
-    append_new({"wait " + waiting_time((*resizable - state.now).to_seconds()) + ": its size may not change before"},
+    append_new({"wait " + waiting_time((*resizable - state.now).to_seconds()) + ": its size cannot change before"},
                out.advice);
   }
   if (is_any_of<reason::PriceWait>(why)) {

@@ -118,7 +118,7 @@ Status apply(StateChange& change, const NodeDrainCancelled& fact) {
   if (maintenance && !known->drain->asked && !known->drain->reclaim) {
     const std::string window = window_name(maintenance->window);
     return conflict(known->name + " is drained for the maintenance window " + window +
-                    ", which goes on; take that away with: schedctl maintenance remove " + window);
+                    ", which continues; end it with: schedctl maintenance remove " + window);
   }
   NodeDrain& drain = *change.node(fact.node).drain;
   drain.asked.reset();

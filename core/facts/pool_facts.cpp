@@ -185,7 +185,7 @@ std::vector<NodeRequest> unlisted_in(const ClusterState& state, const PoolListed
 
 // A list may be incomplete: a node that has not joined is deleted before it is forgotten.
 void end_vanished(StateChange& change, PoolNode& node) {
-  create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
+  create_failed(change, node, "vanished", "the provider no longer lists it, and its agent has not joined");
   become(change, node, PoolNodeState::kReleasing);
 }
 
@@ -194,7 +194,7 @@ void miss(StateChange& change, const PoolListed& fact, PoolNode& node) {
     case PoolNodeState::kAsked: return;
     case PoolNodeState::kCreated:
       end_vanished(change, node);
-      if (has_old_rules(fact)) forget(change, node.request, "the provider lists it no more");
+      if (has_old_rules(fact)) forget(change, node.request, "the provider no longer lists it");
       return;
     case PoolNodeState::kJoined:
     case PoolNodeState::kDraining:

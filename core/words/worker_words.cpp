@@ -36,7 +36,7 @@ std::string text_of(const StartTimeout& why) {
   return why.worker.text() + " was not ready within " + waiting_time(why.lasted.to_seconds());
 }
 std::string text_of(const LeftBehind& why) {
-  return why.worker.text() + " no longer belongs to the job and has not left by itself";
+  return why.worker.text() + " no longer belongs to the job and has not left on its own";
 }
 std::string text_of(const WorkerStuck& why) {
   return why.worker.text() + " has made no progress at step " + grouped(static_cast<double>(why.step)) + " for " +

@@ -31,8 +31,8 @@ inline constexpr std::array kFaultNames{
     FaultName{"policy.deadline", "a round took longer than it may"},
     FaultName{"policy.cpu_limit", "the process used more processor time than it may"},
     FaultName{"policy.crashed", "the process died of a signal"},
-    FaultName{"policy.exited", "the process ended by itself"},
-    FaultName{"policy.forbidden_call", "the process asked the system for something it may not have"},
+    FaultName{"policy.exited", "the process exited unexpectedly"},
+    FaultName{"policy.forbidden_call", "the process made a forbidden system call"},
     // of an answer
     FaultName{"policy.wrong_type", "an answer is not of the right type"},
     FaultName{"policy.missing_answer", "a job, a tenant or a pool has no answer"},

@@ -246,7 +246,7 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   if (!is_name(manifest.name, 63)) {
     in.fail("name", "Invalid", "must be small letters, digits, _ and -, at most 63, and begin with a letter");
   } else if (manifest.name == "status") {
-    in.fail("name", "Invalid", "may not be \"status\", which is the path of GET /v1/policies/status; choose another");
+    in.fail("name", "Invalid", "must not be \"status\", which is the path of GET /v1/policies/status; choose another");
   }
   manifest.about = in.text("about", "");
   const auto api = in.integer("api", TIDEPOOL_POLICY_ABI, {.low = INT64_MIN, .high = INT64_MAX});

@@ -63,7 +63,7 @@ PolicyFault fault_of_end(int status) {
     fault.message = "it used more processor time than a process may take";
   } else if (signal == SIGSYS) {
     fault.code = "policy.forbidden_call";
-    fault.message = "it asked the system for something that a policy may not have";
+    fault.message = "it made a system call that policies must not make";
   }
   return fault;
 }

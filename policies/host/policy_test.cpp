@@ -213,7 +213,7 @@ class TestReader {
     cluster::JobRow row;
     std::string name = in.required_text("name");
     if (std::find(test_.jobs.begin(), test_.jobs.end(), name) != test_.jobs.end()) {
-      in.fail("name", "Invalid", "is that of another job, too; give each its own");
+      in.fail("name", "Invalid", "is also that of another job; give each job its own");
     }
     test_.jobs.push_back(std::move(name));
     row.id = JobId(test_.jobs.size());

@@ -42,7 +42,7 @@ std::string called(const json& node) {
 }
 
 std::string note_of(const json& node, std::string_view now) {
-  if (text_at(node, "/name").empty()) return "was not asked for, so it is ended";
+  if (text_at(node, "/name").empty()) return "was not requested, so it is ended";
   const auto since = [&](const char* pointer) { return utc_beside(text_at(node, pointer), now); };
   if (!text_at(node, "/away_since").empty()) return "its agent is away since " + since("/away_since");
   if (text_at(node, "/state") == "joined" && !text_at(node, "/idle_since").empty()) {
@@ -102,13 +102,12 @@ std::string problems_of(const json& pools, const Style& style) {
   for (const auto& pool : pools) {
     const std::string name = text_at(pool, "/name");
     if (pool.value("retired", false)) {
-      lines +=
-          wrapped(name +
-                      " is no longer configured: no provider gives its nodes back, and they may go on costing money. "
-                      "Configure it again, or drain each, end it at its provider, and then: "
-                      "schedctl node remove NODE",
-                  2, style) +
-          "\n";
+      lines += wrapped(name +
+                           " is no longer configured: no provider ends its nodes, and they may continue to cost money. "
+                           "Configure it again, or drain each, end it at its provider, and then: "
+                           "schedctl node remove NODE",
+                       2, style) +
+               "\n";
     }
     if (!pool.at("problem").is_null()) lines += problem_line("creating a node of " + name, pool.at("problem"), style);
     const json listing = pool.value("list_problem", json());
@@ -136,7 +135,7 @@ std::string doing_of(const json& pool) {
   if (number_at(pool, "/max").value_or(0) == 0) return text + "; it may have none (max: 0)";
   const bool awaits_job = counts.coming == 0 && number_at(pool, "/min").value_or(0) == 0;
   return text + "; it may have " + integer_at(pool, "/max") +
-         (awaits_job ? ", and asks for one when a job needs it" : "");
+         (awaits_job ? ", and requests one when a job needs it" : "");
 }
 
 // None: pools are closed to a token of one tenant.

@@ -47,7 +47,7 @@ void require_apart(const std::vector<std::string>& written, const std::vector<st
   };
   for (std::size_t i = 0; i < written.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (is_one(written[i], written[j])) fail(kExitUsage, written[i] + " is to be written twice; give two files");
+      if (is_one(written[i], written[j])) fail(kExitUsage, written[i] + " would be written twice; give two files");
     }
     for (const std::string& path : read) {
       std::error_code error;  // a policy's name may be no file

@@ -12,7 +12,7 @@ constexpr const char* kCpuSlots = "cpu";
 constexpr const char* kAskForToken = "ask an admin for a new one: schedctl node token create";
 
 std::string again(const std::string& node) {
-  return "; to let this machine in again, make a new token (schedctl node token create) and run, with its other "
+  return "; to admit this machine again, create a new token (schedctl node token create) and run, with its other "
          "options as before: agentd join --anew --token TOKEN --name " +
          node;
 }
@@ -168,7 +168,7 @@ void take_renewal(const NodeRenewalItem& item, TurnBatch& batch) {
   auto held = batch.node_credential(item.node);
   if (!held.ok()) return;
   if (!*held || (*held)->revoked_at || (*held)->key_sha256 != item.key_sha256) {
-    const std::string why = "the certificate of " + item.node + " is not good any more" + again(item.node);
+    const std::string why = "the certificate of " + item.node + " is no longer valid" + again(item.node);
     batch.note(NodeJoinRefusedNote{item.node, {}, why});
     return batch.order(AgentRefusal{item.session, why});
   }
@@ -195,7 +195,7 @@ Result<std::optional<NodeCredential>> may_come_in(const AgentHelloItem& item, Tu
   }
   if (credential.revoked_at) return invalid_argument(revoked_words(credential) + again(item.hello.node));
   if (credential.key_sha256 != item.key_sha256) {
-    return conflict(item.hello.node + " has joined anew since, and this certificate is not good any more" +
+    return conflict(item.hello.node + " has joined again since, and this certificate is no longer valid" +
                     again(item.hello.node));
   }
   return held;

@@ -149,7 +149,7 @@ class TreeReading {
     const auto [first, is_new] = places_.emplace(name, pointer);
     if (!is_new) {
       in.fail("name", "Invalid",
-              "is \"" + name + "\", which " + first->second + " has too; a name stands once in the tree");
+              "is \"" + name + "\", which " + first->second + " has too; names are unique in the tree");
     }
   }
 

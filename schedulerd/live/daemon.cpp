@@ -282,7 +282,7 @@ Status Daemon::prepare_admin_token() {
   const TokenText token = new_token();
   if (!history_->tokens().empty()) {
     spdlog::warn(
-        "event=admin_token_made id={} file={} why=\"no token of an admin of the whole pool is valid any more\"",
+        "event=admin_token_made id={} file={} why=\"no token of an admin of the whole pool is valid any longer\"",
         token.id, path);
   }
   // The file comes first: a journaled token that is in no file would lock its owner out.

@@ -97,7 +97,7 @@ void log_line(const leader::NodeRevokedNote& revoked) {
 // What an operator has to see or to mend, and how; nothing else of these tells it in the log.
 const std::map<std::string, const char*>& warned_events() {
   static const std::map<std::string, const char*> kNext = {
-      {"node.reclaim_notice", "its jobs leave it; nothing has to be done"},
+      {"node.reclaim_notice", "its jobs leave it; no action is needed"},
       {"node.unsteady", "look for the cause there; once it is mended: schedctl node clear-faults NAME"},
       {"policy.rolled_back",
        "see what failed: schedctl events --type policy.error; mend the policy and activate it again, or leave it off"},

@@ -68,7 +68,7 @@ Status check_length(const WorkerReady& fact) {
   const bool both = fact.work_steps && fact.work_samples;
   if (!both && fact.work_steps.value_or(1) >= 1 && fact.work_samples.value_or(1) >= 1) return ok_status();
   return invalid_argument(fact.worker.text() +
-                          " tells a length of its training that is none: one of steps or samples, at least 1");
+                          " reports an invalid length of its training: it needs either steps or samples, at least 1");
 }
 
 // For a program that is restarted at each size: its worker was ready before the program ran.

@@ -49,7 +49,7 @@ Status check_given_up(const ClusterState& state, const Node& node) {
 Status check_removable(const ClusterState& state, const Node& node) {
   TP_TRY(check_given_up(state, node));
   if (const Job* job = job_that_needs(state, node.id)) {
-    return conflict(job->id.text() + " would go on from its saved state on " + node.name +
+    return conflict(job->id.text() + " would continue from its saved state on " + node.name +
                     "; start the agent there again, or cancel the job");
   }
   return ok_status();

@@ -204,8 +204,7 @@ void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest re
   }
   if (!certificate_rate.take(session.from, steady_now())) {
     if (session.stage == AgentSession::Stage::kLive) return;  // it asks again, and keeps its link and its workers
-    return refuse_it(
-        "too many certificates are asked for from this address; try again in a minute, nothing is used up");
+    return refuse_it("too many certificate requests from this address; try again in a minute, the token was not used");
   }
   auto key = tls::requested_key(request.request);
   if (!key.ok()) return refuse_it(key.error().message);
@@ -217,7 +216,7 @@ void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest re
   }
   if (session.stage != AgentSession::Stage::kHello) return refuse_it("a link asks for one certificate at a time");
   if (request.node == kLocalNode) {
-    return refuse_it("the name local is that of the daemon's own agent; give another with --name");
+    return refuse_it("the name local is reserved for the daemon's own agent; choose another with --name");
   }
   const auto token = api::read_node_token(request.token);
   if (!token.ok()) return refuse_it(token.error().message);

@@ -14,7 +14,7 @@ std::int64_t unix_now() {
 }  // namespace
 
 Result<tls::Client> NodeAuthority::check(const std::string& certificate) const {
-  if (!signs()) return invalid_argument("this daemon has no authority of its own; start it with --tls");
+  if (!signs()) return invalid_argument("this daemon has no certificate authority; start it with --tls");
   auto client = tls::check_client(authority_.chain, certificate, unix_now());
   if (client.ok()) return client;
   const auto said = tls::read_client(certificate);

@@ -13,7 +13,7 @@ constexpr const char* kNewerAgent = "a newer agent of the same name has connecte
 
 std::string other_agent(const std::string& node) {
   return "another agent, with a state directory of its own, is connected under the name " + node +
-         "; give each agent a name of its own with --node, or stop the other one first";
+         "; give each agent its own name with --node, or stop the other agent first";
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ std::optional<Problem> not_joined(const core::NodePools& pools, const std::strin
     const bool is_retired = pool == nullptr || pool->retired;
     return Problem{.status = 409,
                    .code = "NotJoined",
-                   .detail = name + " was asked for by the pool " + mine.pool + ", and no agent has joined from it yet",
+                   .detail = name + " was requested by the pool " + mine.pool + ", and no agent has joined from it yet",
                    .hint = is_retired ? "configure the pool again with max: 0: its provider then ends what it has made"
-                                      : "its pool gives it up by itself if none does; see: schedctl pools"};
+                                      : "its pool ends it if none does; see: schedctl pools"};
   }
   return std::nullopt;
 }

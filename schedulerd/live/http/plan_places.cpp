@@ -30,7 +30,7 @@ Problem too_many(std::string detail) {
   return {.status = 429,
           .code = "TooManyPlans",
           .detail = std::move(detail),
-          .hint = "ask again once one has been answered, or in some seconds if nobody waits for it any more"};
+          .hint = "retry once one has been answered, or in a few seconds"};
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ json render_drain(const Published& seen, const core::Node& node) {
   std::string reason = drain.reason;
   if (drain.reclaim) {
     const std::string at = seen.clock.text(drain.reclaim->at);  // 2026-11-20T22:03:20.100Z
-    reason = "the node is to be reclaimed at " + at.substr(at.find('T') + 1, 8) + " UTC" +
+    reason = "the node will be reclaimed at " + at.substr(at.find('T') + 1, 8) + " UTC" +
              (reason.empty() ? "" : "; " + reason);
   }
   json window = nullptr;

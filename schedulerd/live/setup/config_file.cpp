@@ -42,7 +42,7 @@ std::optional<std::string> wrong_form(const std::string& name, const nlohmann::j
   if (flag != kFlagForms.end()) return std::string("is a flag and no field here; ") + flag->second;
   const auto section = kSectionForms.find(name);
   if (value.is_null()) {
-    return std::string("has nothing below it; ") + (name == "tls" ? kTlsForm : "write what it is to be, or remove it");
+    return std::string("has nothing below it; ") + (name == "tls" ? kTlsForm : "give it a value, or remove it");
   }
   if (section == kSectionForms.end() || value.is_object()) return std::nullopt;
   return std::string("must be an object with named fields; ") + section->second;
@@ -180,7 +180,7 @@ void ConfigFile::agents_section(const nlohmann::json& value, const std::string& 
     in.fail("certificate_lifetime", "OutOfRange", "must be at least 10s, and is better days");
   }
   if (config_.patience < config_.heartbeat * 2) {
-    in.fail("patience", "OutOfRange", "must be at least twice the heartbeat, or healthy nodes are given up");
+    in.fail("patience", "OutOfRange", "must be at least twice the heartbeat, or healthy nodes count as lost");
   }
   in.finish();
 }

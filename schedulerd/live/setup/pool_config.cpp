@@ -56,7 +56,7 @@ class PoolReader {
     if (kind == nullptr) {
       in_.fail("provider", "Invalid",
                "is \"" + pool.provider + "\" (there are: " + word_list(provider_names()) +
-                   "); nodes that come by themselves need no pool");
+                   "); nodes that join on their own need no pool");
     }
     if (in_.has("command")) {
       const nlohmann::json& command = in_.raw("command");

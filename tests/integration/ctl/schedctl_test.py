@@ -299,7 +299,7 @@ class SchedctlTest(SchedctlCase):
     def test_nodes_are_cordoned_and_taken_back(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         for action, words in [("cordon", "gets no new workers; those on it stay"),
-                              ("uncordon", "gets new workers again"), ("undrain", "is not being drained any more")]:
+                              ("uncordon", "gets new workers again"), ("undrain", "is no longer being drained")]:
             self.daemon.routes["POST", "/v1/nodes/node-1/" + action] = (200, example("node.json"))
             self.assertEqual(self.run_ctl(action, "node-1")[:2], (0, f"local {words}\n"))
             self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/" + action)), 1)

@@ -161,7 +161,7 @@ class StreamsTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/events/stream"] = (200, [": hello\n\n", hold])
         code, _, err = self.run_ctl("watch", "job-1", "--within", "1s")
         self.assertEqual(code, 4)
-        self.assertIn("has not ended in the time given", err)
+        self.assertIn("has not ended in the given time", err)
 
     def test_ctrl_c_leaves_watch_quietly(self):
         self.watched("succeeded")

@@ -172,7 +172,7 @@ TEST_CASE(
 
   const json warnings = set(1).at("warnings");
   CHECK(std::find(warnings.begin(), warnings.end(),
-                  "tenant default has 3 jobs waiting, running or suspended, beyond jobs_max 1: they go on, and new "
+                  "tenant default has 3 jobs waiting, running or suspended, beyond jobs_max 1: they continue, and new "
                   "ones are refused until fewer than 1 are left") != warnings.end());
   CHECK(jobs_now() == 3);
 }

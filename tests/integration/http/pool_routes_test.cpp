@@ -101,7 +101,7 @@ TEST_CASE("a node that was asked for and has not joined cannot be removed, and t
     return problem.at("detail").get<std::string>() + "; " + problem.at("hint").get<std::string>();
   };
   CHECK(remove("gpu-1", 409) ==
-        "gpu-1 was asked for by the pool gpu, and no agent has joined from it yet; its pool gives it up by itself if "
+        "gpu-1 was requested by the pool gpu, and no agent has joined from it yet; its pool ends it if "
         "none does; see: schedctl pools");
   fixture.service.report(core::PoolNodeCreated{.request = 1, .provider_id = "i-1"});
   fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {}});

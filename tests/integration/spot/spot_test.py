@@ -125,7 +125,7 @@ class SpotNotice(unittest.TestCase):
         self.soon(cluster, lambda: cluster.node("stays")["state"] == "up")
         cluster.give_notice("spot", "600\n")
         self.soon(cluster, lambda: cluster.cause("spot") == "reclaim" and cluster.node("spot")["drain"]["drained"])
-        self.assertRegex(cluster.node("spot")["drain"]["reason"], r"^the node is to be reclaimed at \d\d:\d\d:\d\d UTC$")
+        self.assertRegex(cluster.node("spot")["drain"]["reason"], r"^the node will be reclaimed at \d\d:\d\d:\d\d UTC$")
         self.assertEqual(cluster.busy("stays"), 2)
         # The machine goes; nothing of the job is on it.
         gone = cluster.agents.pop("spot")

@@ -299,7 +299,7 @@ TEST_CASE("a worker that its agent killed is told as that; one that ended by its
   (void)bench.pass(Duration::seconds(2));
   const auto killed = reports(bench.tell(WorkerEnded{.worker = kW1, .signal = SIGKILL, .detail = "bye"}));
   REQUIRE(killed.size() == 1);
-  CHECK(killed[0].detail == "its agent killed it: it had not ended within the grace after it was told to stop; bye");
+  CHECK(killed[0].detail == "its agent killed it: it did not exit within its grace after the order to stop; bye");
   const auto lost = reports(bench.tell(WorkerEnded{.worker = kW2, .signal = SIGKILL, .detail = "bye"}));
   REQUIRE(lost.size() == 1);
   CHECK(lost[0].detail == "bye");

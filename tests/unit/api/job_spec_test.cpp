@@ -525,7 +525,7 @@ TEST_CASE("a budget is refused beside every other finding, and is in no job file
   const auto findings = read_job_spec(document);
   REQUIRE(findings.errors.size() == 2);
   CHECK(has_finding(findings, "/budget", "NotBuilt"));
-  CHECK(findings.errors.back().message == "budget is not built yet, and nothing else stands for it; remove it");
+  CHECK(findings.errors.back().message == "budget is not supported; remove it");
   CHECK_FALSE(effective_document(read_job_spec(full_document()).spec).contains("budget"));
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("a job that waits for nodes in maintenance says so, and starts when th
   CHECK(core::unblocks_of(waits, job) ==
         std::vector<std::string>{"schedctl maintenance remove mw-1", "add a node with 2 slots"});
   CHECK(story.refuses(core::NodeDrainCancelled{node}) ==
-        "a is drained for the maintenance window mw-1, which goes on; take that away with: schedctl maintenance remove "
+        "a is drained for the maintenance window mw-1, which continues; end it with: schedctl maintenance remove "
         "mw-1");
   pass(story, kOneMinute * 60);
   CHECK(names_of(story.decide()) == "start");

@@ -59,7 +59,7 @@ TEST_CASE("a node is kept while a job that runs nowhere would go on from a saved
   story.park(job);
   story.learn(core::NodeLost{node, "no heartbeat"});
   CHECK(story.refuses(core::NodeRemoved{node}) ==
-        "job-1 would go on from its saved state on kept; start the agent there again, or cancel the job");
+        "job-1 would continue from its saved state on kept; start the agent there again, or cancel the job");
   story.learn(core::JobCancelRequested{job});
   story.decide();
   story.learn(core::NodeRemoved{node});

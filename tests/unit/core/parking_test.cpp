@@ -137,13 +137,13 @@ TEST_CASE("A job that starts from step 0 beside a saved state is explained so, a
 
 TEST_CASE("Why a start did not use a saved state is told by the event and by the explanation, until a newer is saved") {
   const std::pair<UnusedWhy, std::string> cases[] = {
-      {UnusedWhy::kDamaged,
-       "its file is damaged (length, format or checksum are wrong); check the disk that it lies on"},
+      {UnusedWhy::kDamaged, "its file is damaged (length, format or checksum are wrong); check the disk that it is on"},
       {UnusedWhy::kOtherLayout,
-       "it is of another program, of another version of it or of other data; if these have changed, put back what "
-       "saved it, then suspend and resume the job to go on from it"},
+       "it is of another program, of another version of it or of other data; if these have changed, restore the "
+       "program and data that saved it, then suspend and resume the job to continue from it"},
       {UnusedWhy::kUnreadable,
-       "it could not be read or loaded, the worker's log says why; once it can be, suspend and resume the job to go on "
+       "it could not be read or loaded, the worker's log says why; once it can be, suspend and resume the job to "
+       "continue "
        "from it"}};
   for (const auto& [why, words] : cases) {
     Story story;

@@ -134,7 +134,7 @@ TEST_CASE("a list that lacks nodes which may be there forgets none before its pr
   before.begun_at.reset();
   story.learn(before);
   CHECK(story.state().pools.nodes.empty());
-  CHECK(story.last("pool.node_gone").data["why"] == "the provider lists it no more");
+  CHECK(story.last("pool.node_gone").data["why"] == "the provider no longer lists it");
 }
 
 TEST_CASE("a list that lacks a node whose agent is connected ends nothing") {

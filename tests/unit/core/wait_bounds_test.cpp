@@ -243,7 +243,7 @@ TEST_CASE("where no pool makes nodes for a job its evidence says why") {
         none + "its price is above scaling.price_cap");
   core::ClusterState state = story.state();
   state.pools.pools.at("gpu").retired = true;
-  CHECK(core::explain(state, job).evidence.back() == "pool gpu is no longer configured, so no more nodes of it come");
+  CHECK(core::explain(state, job).evidence.back() == "pool gpu is no longer configured, so it creates no more nodes");
 }
 
 TEST_CASE("a job that only spot nodes would suit is told of their share") {

@@ -48,7 +48,7 @@ TEST_CASE("a forecast says for which jobs others will take slots of one that run
                        {{"at", "2026-11-20T22:00:00Z"}, {"size", 2}, {"taken_for", "job-9"}, {"taken_for_others", 1}},
                        {{"at", "2026-11-20T22:05:00Z"}, {"size", 0}, {"taken_for", "job-8"}, {"taken_for_others", 0}}};
   const auto says = [&](const char* now) { return job_forecast_in_words(forecast, "running", now); };
-  CHECK(says("").find("; at about 22:00 UTC slots of it go to job-9 and 1 more job, and it goes on with 2 workers") !=
+  CHECK(says("").find("; at about 22:00 UTC slots of it go to job-9 and 1 more job, and it continues with 2 workers") !=
         std::string::npos);
   CHECK(says("2026-11-20T22:01:00Z").find("; at about 22:05 UTC slots of it go to job-8, and it waits again") !=
         std::string::npos);
@@ -113,10 +113,12 @@ TEST_CASE("a forecast that is older than a minute, or leaves the deciding policy
   json plan = example("plan.json");
   CHECK(plan_page(plan, "-", {.width = 200}).find("policy file") == std::string::npos);
   plan["forecast"]["unasked_policy"] = "capped@0123456789ab";
-  CHECK(plan_page(plan, "-", {.width = 200})
-            .find("as " + plan.at("policy").get<std::string>() +
-                  " would decide: the policy file capped@0123456789ab, which decides here, is not asked for plans\n") !=
-        std::string::npos);
+  CHECK(
+      plan_page(plan, "-", {.width = 200})
+          .find(
+              "as " + plan.at("policy").get<std::string>() +
+              " would decide: the policy file capped@0123456789ab, which decides here, is not asked for forecasts\n") !=
+      std::string::npos);
 }
 
 TEST_CASE("a deadline that is missed is told with both times") {

@@ -37,7 +37,7 @@ TEST_CASE("a node that was not asked for is called as its provider calls it, and
   const std::string text = pools_page(json::array({pool}), kLate);
   INFO(text);
   CHECK(text.find("\ni-0a1b  gpu") != std::string::npos);
-  CHECK(text.find("was not asked for, so it is ended\n") != std::string::npos);
+  CHECK(text.find("was not requested, so it is ended\n") != std::string::npos);
   CHECK(text.find("ending i-0a1b has failed") != std::string::npos);
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("where there is no node it is told what the pools do about it") {
   pool["nodes"][0]["state"] = "releasing";
   CHECK(
       no_nodes_page(json::array({pool}), kLate)
-          .find("the pool gpu: no node is requested, 1 is being given back; it may have 4, and asks for one when a job "
+          .find("the pool gpu: no node is requested, 1 is being given back; it may have 4, and requests one when a job "
                 "needs it\n") != std::string::npos);
   pool["nodes"] = json::array();
   pool["max"] = 0;

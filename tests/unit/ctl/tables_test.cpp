@@ -144,7 +144,7 @@ TEST_CASE("a node that is opened is told to be so unless something else keeps it
   json node = example("node.json");
   CHECK(opened_node(node, "gets new workers again", "") == "gets new workers again");
   node["cordoned"] = true;  // and its drain was cancelled
-  CHECK(opened_node(node, "is not being drained any more", "") == "is cordoned");
+  CHECK(opened_node(node, "is no longer being drained", "") == "is cordoned");
   node["cordoned"] = false;
   node["drain"] = {{"deadline", "2026-11-20T22:03:20.100Z"}, {"drained", true}, {"cause", "operator"}};
   CHECK(opened_node(node, "gets new workers again", "") == "is drained");
@@ -221,7 +221,7 @@ TEST_CASE("where no decision has anything to tell, that is said") {
   json idle = example("decision.json");
   idle["intents"] = idle["verdicts"] = idle["targets"] = json::array();
   CHECK(decisions_text(json::array({idle, idle}), {}, Rows::kFolded) ==
-        "nothing to tell of the newest 2 decisions; look further back with --limit\n");
+        "nothing to show of the newest 2 decisions; look further back with --limit\n");
 }
 
 TEST_CASE("of decisions about one job what they say of others is not told") {
@@ -235,7 +235,7 @@ TEST_CASE("of decisions about one job what they say of others is not told") {
         "dec-7 21:53:31 UTC job-3 keep: waits for 2 slots\n");
   CHECK(decisions_text(json::array({decision}), style, Rows::kAll, "job-1")
             .starts_with("dec-7 21:53:31 UTC job-1 grow:"));
-  CHECK(decisions_text(json::array({decision}), style, Rows::kFolded, "job-4").starts_with("nothing to tell"));
+  CHECK(decisions_text(json::array({decision}), style, Rows::kFolded, "job-4").starts_with("nothing to show"));
 }
 
 TEST_CASE("of several jobs that a decision leaves as they are it is told how many, and each if that is asked for") {

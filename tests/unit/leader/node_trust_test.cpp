@@ -152,7 +152,7 @@ TEST_CASE("a revoked node is lost and shut out, and joins again only with a new 
              Catch::Contains("was revoked (stolen)") &&
                  Catch::EndsWith("with its other options as before: agentd join --anew --token TOKEN --name a"));
   const TurnResult renewal = scene.take(NodeRenewalItem{2, "a", kKey, Duration::seconds(9)});
-  CHECK_THAT(refusal(renewal), Catch::Contains("not good any more"));
+  CHECK_THAT(refusal(renewal), Catch::Contains("no longer valid"));
   CHECK(all<CertificateGrant>(renewal.orders).empty());
   CHECK_THAT(refusal(scene.join("early", "a", "new")), Catch::Contains("older than that"));
   scene.make_token("late", 5);

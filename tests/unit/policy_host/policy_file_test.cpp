@@ -80,7 +80,7 @@ TEST_CASE("each wrong field is found") {
 
 TEST_CASE("a policy is not called as a path beside the policies is") {
   CHECK(finding_of({{"name", "status"}}) ==
-        "/name: name may not be \"status\", which is the path of GET /v1/policies/status; choose another");
+        "/name: name must not be \"status\", which is the path of GET /v1/policies/status; choose another");
 }
 
 TEST_CASE("a manifest of version 1 is refused with the line to edit, the new columns and the page that tells of them") {

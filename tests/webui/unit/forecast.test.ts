@@ -117,7 +117,7 @@ test("a job that waits for another one's slots says whose, until the time has co
 
 test("a job whose slots others are going to have says whose and when", () => {
   const sizes = [{ at: at(-5), size: 4 }, { at: at(600), size: 2, taken_for: "job-9", taken_for_others: 1 }, { at: at(1200), size: 0, taken_for: "a job of another tenant", taken_for_others: 0 }];
-  expect(takenText(forecast({ sizes }), now)).toBe("At about 12:10 slots of it go to job-9 and 1 more job, and it goes on with 2 workers.");
+  expect(takenText(forecast({ sizes }), now)).toBe("At about 12:10 slots of it go to job-9 and 1 more job, and it continues with 2 workers.");
   expect(takenText(forecast({ sizes }), now + 700_000)).toBe("At about 12:20 slots of it go to a job of another tenant, and it waits again.");
   expect(takenText(forecast({ sizes }), now + 1_300_000)).toBeNull();
   expect(takenText(forecast(), now)).toBeNull();

@@ -204,7 +204,7 @@ Status Loop::prepare() {
   states_.join_cluster(state_.cluster());
   if (!options_.lifeline) return ok_status();
   return lifeline_.watch(*options_.lifeline, [this] {
-    spdlog::info("the process that started this agent is gone: its workers are stopped");
+    spdlog::info("the process that started this agent has ended: its workers are stopped");
     feed(QuitAsked{.stop_workers = true});
   });
 }

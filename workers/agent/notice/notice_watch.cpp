@@ -41,7 +41,7 @@ void NoticeWatch::take(const NoticeLook& look) {
   if (look.seen == NoticeLook::Seen::kUnknown) return log_trouble("cannot see whether there is a notice: " + look.text);
   const bool stands = look.seen == NoticeLook::Seen::kNotice;
   if (!stands) {
-    if (std::exchange(stands_, false)) spdlog::info("the notice has gone: this machine is not reclaimed");
+    if (std::exchange(stands_, false)) spdlog::info("the notice was withdrawn: this machine is not reclaimed");
     last_trouble_.clear();
     return tell_(std::nullopt);
   }
@@ -53,7 +53,7 @@ void NoticeWatch::take(const NoticeLook& look) {
     last_trouble_.clear();
   }
   if (!std::exchange(stands_, true)) {
-    spdlog::warn("this machine is to be reclaimed in {:.0f} s", std::max(0.0, (end.at - now).to_seconds()));
+    spdlog::warn("this machine will be reclaimed in {:.0f} s", std::max(0.0, (end.at - now).to_seconds()));
   }
   tell_(monotonic_now() + (end.at - now));
 }

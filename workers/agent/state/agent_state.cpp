@@ -154,7 +154,7 @@ void AgentState::on(const TimePassed&) {
   for (auto& [worker, living] : live_workers_) {
     if (living.heart) look_at_heart(worker, *living.heart);
     if (!living.kill_at || *living.kill_at > now_) continue;
-    kill(worker, "its agent killed it: it had not ended within the grace after it was told to stop");
+    kill(worker, "its agent killed it: it did not exit within its grace after the order to stop");
   }
   drop_states_due();
   const LinkState::Due due = link_.take_due(now_);
@@ -183,7 +183,7 @@ void AgentState::drop_states_due() {
 
 void AgentState::on(const QuitAsked& fact) {
   if (!fact.stop_workers) {
-    act(Quit{"asked to; the workers go on"});
+    act(Quit{"asked to; the workers continue"});
     return;
   }
   const Duration grace = quitting_ ? Duration() : times_.stop_grace;

@@ -132,7 +132,7 @@ void AgentState::stop(WorkerId worker, Duration grace) {
 
 void AgentState::end_process(WorkerId worker, Duration grace) {
   LiveWorker& living = live_workers_.at(worker);
-  if (grace <= Duration()) return kill(worker, "its agent killed it, as it was told to");
+  if (grace <= Duration()) return kill(worker, "its agent killed it on an order of the daemon");
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
   // A second stop may shorten the grace time, never lengthen it; a second signal would interrupt a save.
   const bool was_told = living.kill_at.has_value();

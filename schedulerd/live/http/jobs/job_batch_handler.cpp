@@ -69,7 +69,7 @@ Problem batch_problem(const Call& call, std::size_t jobs, const std::vector<Refu
                             " refused; the first has index " + std::to_string(refused.front().index) + ": " +
                             refused.front().problem.detail,
                   .hint = (status == 429 ? std::string("submit the batch again once some jobs have ended")
-                                         : "correct what is refused and submit the batch again") +
+                                         : "correct the refused entries and submit the batch again") +
                           "; nothing was stored",
                   .errors = {},
                   .refused = json::array()};

@@ -47,7 +47,7 @@ void add_jobs_warnings(const Call& call, const core::TenantTree& tree, json& war
     const std::string most = std::to_string(*tenant.jobs_max);
     warnings.push_back("tenant " + tenant.name + " has " + core::counted(has, "job") +
                        " waiting, running or suspended, beyond jobs_max " + most +
-                       ": they go on, and new ones are refused until fewer than " + most + " are left");
+                       ": they continue, and new ones are refused until fewer than " + most + " are left");
   }
 }
 
