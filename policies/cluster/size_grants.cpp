@@ -18,7 +18,7 @@ namespace reason = core::reason;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLookedAt = 8;  // sizes above the present one, or as many again: which of them comes next
 
-// What each slot brings a job: of those that it would give up first, or would take next.
+// What each slot brings a job: of the slots that it would release first, or get next.
 struct Slots {
   double brings = 0;
   std::size_t row = 0;
@@ -106,7 +106,7 @@ class Weigher {
     return nullptr;
   }
 
-  // What so many slots more would have to bring: the least that those bring which others have, while none are free.
+  // What this many additional slots must bring: the least that slots of other jobs bring, while none are free.
   [[nodiscard]] Bar asked_of(std::size_t row, int slots) const {
     const Bar own{.merit = chosen_[row].bar, .rival = {}};
     const Slots* least = free_ >= slots ? nullptr : first_of_others(given_, row);

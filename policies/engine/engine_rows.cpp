@@ -205,7 +205,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   if (asks_for_nodes && terms.lists_nodes) bind_to_nodes(view.state, job, row);
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
-  // It may have what it cannot give up now.
+  // It may keep what it cannot release now.
   const auto& allowed = job.spec.elastic.sizes;
   const bool keeps = row.resize_blocked && std::binary_search(allowed.begin(), allowed.end(), job.size());
   if (keeps && (at == sizes.end() || *at != job.size())) sizes.insert(at, job.size());

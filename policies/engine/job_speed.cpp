@@ -43,7 +43,7 @@ std::optional<double> noise_of(const core::Job& job, bool has_kin) {
   return double(job.spec.batch.global);
 }
 
-// Of a step of which so many seconds go into computing, what the exchange of gradients takes.
+// The seconds that the exchange of gradients takes in a step with this many seconds of computing.
 double left_beside(double computing_s, double step_s) {
   return std::sqrt(std::max(0.0, step_s * step_s - computing_s * computing_s));
 }

@@ -17,7 +17,7 @@ namespace {
 // with a long cooldown can still move.
 constexpr Duration kBoundMost = Duration::seconds(60);
 
-// Of changes to so many workers.
+// Costs of changes to this many workers.
 TransitionCosts costs_of(const core::Job& job, int workers) {
   const Duration bound = std::min(job.spec.elastic.cooldown, kBoundMost);
   const Duration resume = core::resume_cost(job);

@@ -65,7 +65,7 @@ void SimilarJobs::forget_ends() {
   for (auto& [type, work] : by_type_) work.forget_ends();
 }
 
-// Facts come in their order; after a start, jobs are told by their ids.
+// Facts come in their order; after a start, jobs are followed in order of their ids.
 void SimilarJobs::note_end(JobId job, Instant at, const Ended& ended) {
   const auto [place, is_new] = ended_.emplace(std::pair(at, job), ended);
   if (!is_new) return;

@@ -71,7 +71,7 @@ int SizeExplorer::largest(int known) const {
   return std::max(next, nothing_below ? tried_ + tried_ / 2 : 2 * tried_);
 }
 
-// Each that pays beside the one before it, at the batches that would teach most now; up to twice the largest measured.
+// Each size that pays compared with the previous one, at the best batches now; up to twice the largest measured size.
 std::vector<int> SizeExplorer::sizes_at_best_batch(const JobSpeed& speed) const {
   const int most = std::max(largest(speed.largest_of_kin()), 2 * speed.largest_measured());
   std::vector<int> sizes;

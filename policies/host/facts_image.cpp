@@ -204,7 +204,7 @@ class Room {
  public:
   explicit Room(std::byte* region) : region_(region) {}
 
-  // The array and, in `offset`, where it lies; null if there is no room.
+  // The array and, in `offset`, its position; null if there is no room.
   template <class T>
   T* array(std::uint64_t count, std::uint64_t& offset) {
     offset = used_;

@@ -16,13 +16,13 @@ constexpr double kBeyond = 0.1;
 constexpr double kSame = 1e-3;
 // Between two classes of paces: fits move by less while they learn, most programs differ by more.
 constexpr double kAlike = 1.25;
-// Numbers of jobs are told apart to so many binary digits.
+// Numbers of jobs are distinguished to this many binary digits.
 constexpr int kDigits = 4;
-// Two jobs took about as much; so many pairs say whether that is the rule.
+// Two jobs took about as much; this many pairs show whether that is the rule.
 constexpr double kMates = 1.5;
 constexpr std::size_t kPairs = 8;
 
-// How many of so many jobs count.
+// How many of this many jobs count.
 std::size_t counted_of(std::size_t jobs) {
   const int dropped = std::max(0, static_cast<int>(std::bit_width(jobs)) - kDigits);
   return jobs >> dropped << dropped;

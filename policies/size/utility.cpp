@@ -8,7 +8,7 @@ namespace {
 double piecewise_at(const core::PiecewiseUtility& utility, double t) {
   const auto& points = utility.points;
   if (t <= points.front().at.to_seconds()) return points.front().value;
-  std::size_t end = 1;  // of the line that t lies on; the last one continues
+  std::size_t end = 1;  // end of the line segment that contains t; the last one continues
   while (end + 1 < points.size() && points[end].at.to_seconds() < t) ++end;
   const double from = points[end - 1].at.to_seconds();
   const double to = points[end].at.to_seconds();

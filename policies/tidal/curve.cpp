@@ -18,7 +18,7 @@ Corners hull_of(const Curve& curve) {
   corners.push_back(0);
   for (std::uint32_t at = 1; at < curve.size(); ++at) {
     TP_CHECK(curve[at].size > curve[at - 1].size, "a curve rises in size");
-    // A corner that lies on or under the line past it is none.
+    // A point on or under the line to the next one is no corner.
     while (corners.size() > 1 && slope(curve[corners[corners.size() - 2]], curve[corners.back()]) <=
                                      slope(curve[corners.back()], curve[at])) {
       corners.pop_back();

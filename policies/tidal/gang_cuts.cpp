@@ -43,7 +43,7 @@ std::vector<GangRoom::KeepingJob> may_leave(const Purchases& bought, Instant now
   return stayers;
 }
 
-// Others leave only where a gang finds no room beside them.
+// Others leave only where a gang finds no room next to them.
 GangRoom::Fit fit_of(const std::vector<GangRoom::Change>& changes, const Purchases& bought, Instant now) {
   GangRoom::Fit fit = bought.parts.gang_room().fit(changes);
   for (std::size_t i = 0; i < changes.size(); ++i) {

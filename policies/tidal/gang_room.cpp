@@ -89,7 +89,7 @@ LeavingJobs leaving_jobs_of(const std::vector<GangRoom::KeepingJob>& stayers, st
 struct Leaving {
   std::vector<std::size_t> jobs;
   Instant until;  // when the last of them may leave; none = now
-  int slots = 0;  // that they give up, on all nodes
+  int slots = 0;  // that they release, on all nodes
   [[nodiscard]] bool is_better_than(const Leaving& other) const {
     return std::pair(until, slots) < std::pair(other.until, other.slots);
   }

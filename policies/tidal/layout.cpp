@@ -145,7 +145,7 @@ class Layout {
     return found;
   }
 
-  // The size that was granted, when one other job that lies on a single node moves to another.
+  // The granted size, if one other job on a single node moves to another node.
   [[nodiscard]] Way with_room_made(std::size_t row) {
     const int size = granted(row);
     Way best;

@@ -15,7 +15,7 @@ constexpr int kBesideMax = 64;
 // For how many of these jobs it is asked whether what is left is kept for them.
 constexpr int kKeepTriesMax = 4;
 constexpr int kNoLimit = std::numeric_limits<int>::max();
-// Up to one bid in so many is replaced one by one.
+// Up to this fraction (1/n) of bids is replaced one by one.
 constexpr std::size_t kFew = 8;
 
 }  // namespace
@@ -117,7 +117,7 @@ void Market::note_between(const std::optional<MarginalBid>& before, const std::o
   }
 }
 
-// The step that is worth most per slot of those that fit into the free slots, of the jobs beside the price.
+// The step with the highest worth per slot among those that fit into the free slots, for jobs next to the price.
 Market::Step Market::steepest_step(const IdTable<JobId, int>& beside) const {
   Step best;
   for (const auto& [job, most] : beside) {

@@ -7,7 +7,7 @@
 namespace tidepool::policies::tidal {
 namespace {
 
-// Where what is left is the work of so many jobs as long as the longest, weights below the level are lifted half way.
+// If the remaining work equals that of this many longest jobs, weights below the level are raised half way.
 constexpr double kLongJobs = 4;
 
 }  // namespace

@@ -60,7 +60,7 @@ NodeShares::Set& NodeShares::set_for(Kind kind, const Nodes& nodes) {
   return set;
 }
 
-// No job is bound to just these nodes any more.
+// No job is bound to exactly these nodes any longer.
 void NodeShares::drop(Set& set) {
   for (const auto& [id, entry] : entries_) {
     if (is_in(entry, set)) touched_.insert(id);

@@ -17,7 +17,7 @@ using cluster::JobRow;
 
 constexpr std::size_t kAlternativesMax = 4;
 
-// Of which jobs that wait are told.
+// The job that reasons of waiting jobs name.
 bool has_nodes_closed_for_a_while(const core::ClusterState& state) {
   return std::any_of(state.nodes.begin(), state.nodes.end(), [](const auto& entry) {
     const core::Node& node = entry.second;

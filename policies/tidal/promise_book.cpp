@@ -8,7 +8,7 @@
 namespace tidepool::policies::tidal {
 namespace {
 
-constexpr std::size_t kFewDeadlines = 64;                      // so many deadlines are asked about at each plan
+constexpr std::size_t kFewDeadlines = 64;                      // up to this many deadlines are checked at each plan
 constexpr Duration kRoundEvery = Duration::seconds(60);        // else
 constexpr std::int64_t kLooksOfRound = std::int64_t{1} << 18;  // of a round
 constexpr std::int64_t kStepsOfRound = std::numeric_limits<std::int64_t>::max();

@@ -60,7 +60,7 @@ class Planner {
   }
 
  private:
-  // Plans of so many jobs until the last deadline take no more looks than there are.
+  // Plans of this many jobs until the last deadline stay within the number of looks.
   void set_slot() {
     std::int64_t last_s = 0;
     for (const Demand& demand : demands_) last_s = std::max(last_s, demand.deadline_s);

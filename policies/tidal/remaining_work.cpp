@@ -9,7 +9,7 @@ namespace {
 constexpr double kStep = 1.05;
 constexpr int kExact = 16;
 constexpr double kGate = 12;      // levelling comes on between seven eighths and eight sevenths of the half
-constexpr double kLevels = 16;    // levelling is told in so many parts
+constexpr double kLevels = 16;    // resolution of levelling
 constexpr double kPlace = 0.618;  // by which the place where levelling is rounded moves on from class to class
 
 // Of the longest job, by how many classes below it another is.

@@ -79,7 +79,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   unsent_updates_.insert(jobs);
   find_next_in_line();
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
-  // Why a size changes is told otherwise where slots have no price.
+  // The reason of a change of size differs if slots have no price.
   const bool has_price = terms.price > 0;
   if (std::exchange(has_price_, has_price) != has_price) unsent_updates_.insert(cuts_.resized());
   core::PlanAnswer answer{.targets = {},
@@ -91,7 +91,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   return answer;
 }
 
-// Whose bid is the next to be served is told so; that may have been another before.
+// The job whose bid is served next has that in its reason; it may have been another job before.
 void TidalPlanner::find_next_in_line() {
   if (next_in_line_) unsent_updates_.insert(next_in_line_);
   next_in_line_ = market_state_->market().next_bidder();
@@ -149,7 +149,7 @@ Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
   return settled;
 }
 
-// Nodes have come, gone or changed: nothing that was kept holds any more.
+// Nodes were added, removed or changed: nothing that was kept is valid any longer.
 void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
   if (market_state_ && nodes_.digest == request.nodes) return;
   const Jobs known = parts_.jobs();

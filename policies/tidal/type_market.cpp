@@ -152,7 +152,7 @@ class TypeMarket {
     }
   }
 
-  // A larger or better choice of a job, beside the one that it has.
+  // A larger or better choice of a job, compared with its present one.
   struct Step {
     double slope = 0;  // gain per slot more
     std::size_t job = 0;

@@ -44,7 +44,7 @@ class TypedRound {
     for (const UtilityCurve& worth : worths_[row]) bid.push_back(worth.curve());
     const int held = type_held(view_, view_.jobs[row]);
     if (held < 0) return bid;
-    // What it costs to give up everything is told where the job lies.
+    // The cost of releasing everything belongs to the type that the job is on.
     const Choice& nothing = bid[static_cast<std::size_t>(held)].front();
     for (Curve& curve : bid) {
       if (curve.front().size == 0 && nothing.size == 0) curve.front() = nothing;
@@ -92,7 +92,7 @@ class TypedRound {
     }
   }
 
-  // One that waits is told of the type whose price it comes nearest to.
+  // The reason of a waiting job names the type whose price it comes nearest to.
   [[nodiscard]] std::size_t type_told(std::size_t row, const TypedBid& bid, const TypeSale& sale) const {
     if (sale.choices[row].choice.size > 0) return static_cast<std::size_t>(sale.choices[row].type);
     std::size_t told = 0;

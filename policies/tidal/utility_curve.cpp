@@ -15,17 +15,17 @@ using cluster::size_of;
 
 constexpr double kLeastLeft = 1;       // seconds
 constexpr double kPatienceMost = 3e9;  // seconds
-constexpr double kPatienceParts = 8;   // in which waiting is told
+constexpr double kPatienceParts = 8;   // resolution of waiting
 constexpr double kPinned = 1'000;      // what a user insists on of what a job holds goes before what a policy weighs
 constexpr double kHorizon = 350;       // seconds; a change of size must pay within this time, or before the job ends
-constexpr int kGrowth = 4;             // a size is tried up to so many times the largest that was measured
+constexpr int kGrowth = 4;             // sizes up to this many times the largest measured one are tried
 
 // In the place of kPatience. What a job of unknown length was served says less of what it has left; those of a fixed
 // size are served in turn, so that waiting only tells apart those that were served alike.
 constexpr double kPatienceUnknown = 8;
 constexpr double kPatienceInTurn = 1'000;
 
-// Of a job of which nothing is known: served so much, and so many times that again and again.
+// For a job of unknown length: first this much service, then this factor more each time.
 constexpr double kServedFirst = 3'600;  // slot-seconds
 constexpr double kServedFactor = 16;
 constexpr double kServedFactorFree = 2;  // likewise, of one that no change stops: taking turns costs nothing
@@ -312,7 +312,7 @@ Choice UtilityCurve::held_choice() const {
 }
 
 Curve UtilityCurve::curve(int promised) const {
-  // What it must keep lies on another type.
+  // What it must keep is on another type.
   if (!here_ && (job_->resize_blocked || !job_->preemptible)) return {Choice{}};
   if (job_->resize_blocked) return {held_choice()};
   return open_curve(promised);

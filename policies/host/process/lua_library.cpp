@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kRepeatedBytesMax = 64U << 10U;
 constexpr std::size_t kFormatBytesMax = 1'000;
 constexpr std::size_t kSearchWorkMax = 1U << 20U;  // subject length x text length
-constexpr std::uint64_t kCaughtErrorCost = 200;    // making and catching one takes about so many instructions
+constexpr std::uint64_t kCaughtErrorCost = 200;    // raising and catching one takes about this many instructions
 constexpr std::string_view kPatternCharacters = "^$*+?.([%-";
 
 // --- what catches, compares and shows ------------------------------------------------------------

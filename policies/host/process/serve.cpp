@@ -38,7 +38,7 @@ class Host {
     return send(kChannelFd, &message, sizeof message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof message);
   }
 
-  // Takes the source and locks up for good. False if that could not be done; the daemon has been told why.
+  // Loads the source and locks the process up permanently. False if that failed; the daemon has the reason.
   bool load(const Request& request) {
     const void* source =
         request.bytes == 0 ? MAP_FAILED : mmap(nullptr, request.bytes, PROT_READ, MAP_SHARED, kSourceFd, 0);
