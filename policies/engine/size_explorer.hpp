@@ -1,22 +1,24 @@
-// Which sizes a job may have next when each new size is a small experiment, and what its measurements say about that in
-// words. Judged as of the job's newest report, so that it follows from the state. Pure.
+// Which sizes a job may try next, because each new size is a small experiment, and what its measurements say about that
+// in words. Judged at the job's newest report, so that it follows from the state. Pure.
 //
-// Rules. Of the sizes that batch and price cap leave (size_limits.hpp):
-//   while nothing has been measured, those up to the one that its user prefers, by default the smallest; afterwards
-//   those up to twice the largest measured one, and at least the next one; but only half as many again while
-//     a job that began above its smallest size has been measured at no other: its user has said where to look;
-//     where its kin were measured (similar_job_sizes.hpp), those up to twice the largest of theirs, too: it need not
-//     find out anew what they found out;
-//   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
-//     condition of scaling_evidence.hpp, the two compared as they were one right after the other, and none between the
-//     two that would not by the fitted curve. What the job holds is no exception, unless giving it up would stall it
-//     for longer than that brings;
-//   where that step was the first one measured, none above half of its smaller size, until that is measured, too:
-//     it is not known yet whether the workers in between pay. Unless the two stalls take longer than that could bring.
-// A program that chooses its batch is judged at the batches that would teach most now (job_speed.hpp), measured or not:
-// of its sizes those that pay beside the one before, and what it holds. What a size gave at the batch of an hour ago is
-// no evidence against it; a job whose noise has grown since would stay small for as long as such evidence is trusted.
-// So what its user calls worth a worker is a bound to every price. Evidence that has grown stale bounds nothing.
+// Rules. Of the sizes that batch and price cap allow (size_limits.hpp):
+// - before any measurement those up to the size that its user prefers, by default the smallest; afterwards those up to
+//   twice the largest measured one, and at least the next one; but only half as many again while a job that began above
+//   its smallest size has been measured at no other, because its user has said where to look; if similar jobs were
+//   measured (similar_job_sizes.hpp), also those up to twice the largest of theirs, because their results need not be
+//   found again;
+// - none at or above a measured size whose step from the next smaller measured one did not pay, by the scale condition
+//   of scaling_evidence.hpp, the two compared directly after one another, and none between the two that would not pay
+//   by the fitted curve. The job's present size is no exception, unless releasing it would stall the job for longer
+//   than that brings;
+// - if that step was the first one measured, none above half of its smaller size, until that half is measured, too,
+//   because it is not known yet whether the workers in between pay; unless the two stalls take longer than that could
+//   bring.
+// A program that chooses its batch is judged at the best batches now (job_speed.hpp), measured or not: the allowed
+// sizes are those that pay compared with the previous one, and its present size. The result of a size at the batch of
+// an hour ago is no evidence against it; a job whose noise has grown since would stay small for as long as such
+// evidence is trusted. The user's efficiency threshold thus bounds the size at every price. Stale evidence bounds
+// nothing.
 #pragma once
 
 #include <optional>

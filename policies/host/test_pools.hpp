@@ -1,4 +1,4 @@
-// Pools in a test that a policy's author writes: their nodes, and what waits for more, as the test states them.
+// Pools in a policy's tests: their nodes, and the waiting demand, as the test states them.
 #pragma once
 
 #include <string>

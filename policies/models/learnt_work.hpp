@@ -28,8 +28,8 @@ class LearntWork {
   void reached(double done);
 
   // How much a job that has done `done` is expected to have left: the mean over all ended jobs that took more, of what
-  // they had left by then. A job that has done more than any of them is expected to do as much again as it exceeds the
-  // longest by, and at least a part of it. Nothing before a job has done anything.
+  // they had left at that point. A job that has done more than any of them is expected to do as much again as its
+  // excess over the longest, and at least a part of the longest. None before a job has done anything.
   [[nodiscard]] std::optional<double> left(double done) const;
 
  private:
@@ -67,8 +67,8 @@ class SimilarJobWork {
   // Drops all ends: for callers that report them again, in another order.
   void forget_ends();
 
-  // How many samples a job of this pace that has done so many is expected to have left. Nothing before any of its kin
-  // has done anything, and while paces tell nothing. O(log jobs), and once O(jobs log jobs) after a change.
+  // How many samples a job of this pace and progress is expected to have left. None before any similar job has done
+  // anything, and while paces predict nothing. O(log jobs), and once O(jobs log jobs) after a change.
   [[nodiscard]] std::optional<double> left(Class pace, double samples);
 
   // The number of ended jobs that left() uses; 0 = none, or paces predict nothing.
@@ -84,7 +84,7 @@ class SimilarJobWork {
  private:
   struct Kin {
     std::vector<double> totals;  // in the order of ending
-    std::size_t counted = 0;     // the first so many count
+    std::size_t counted = 0;     // the number of the first ones that count
     std::optional<LearntWork> work;
   };
   struct Reach {
@@ -95,14 +95,14 @@ class SimilarJobWork {
     std::size_t pairs = 0;         // jobs that ended after another of their class
     std::size_t alike = 0;         // of them, those that took about as much
     std::map<Class, double> last;  // of the class, what the newest to end took
-    bool tell = false;             // pairs enough, and enough of them alike
+    bool tell = false;             // enough pairs, and enough of them alike
   };
   [[nodiscard]] std::optional<int> farthest(Class pace) const;  // of the class alone
   void put(const Reach& reach, bool is_there);
   void note_mate(Class pace, double samples);
 
   IdTable<JobId, Reach> reach_;
-  std::map<Class, std::map<int, int>> reached_;  // by class, how many jobs have come so many doublings
+  std::map<Class, std::map<int, int>> reached_;  // by class and doublings, the number of jobs that have come that far
   std::map<Class, Kin> kin_;                     // by class, of a job in it
   Mates mates_;
   Changes changes_;

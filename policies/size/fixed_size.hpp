@@ -1,5 +1,5 @@
-// Every job keeps its preferred size: the plain baseline that elastic sizing has to beat.
-// Its only change of size is back to the preferred one after workers were lost.
+// Every job keeps its preferred size: the plain baseline for elastic sizing. Its only change of size is back to the
+// preferred one after workers were lost.
 #pragma once
 
 #include "core/decide/policy.hpp"
