@@ -334,14 +334,6 @@ void Daemon::read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
   gateway_->read_log(*node, {.request = 0, .worker = worker, .offset = offset, .limit = limit}, std::move(done));
 }
 
-bool Daemon::local_agent_connected() const {
-  const auto picture = published();
-  for (const auto& [id, node] : picture->state.nodes) {
-    if (node.name == kLocalNode) return node.state == core::NodeState::kUp;
-  }
-  return false;
-}
-
 std::string Daemon::join_fingerprint() const {
   return given_certificate_ ? given_certificate_->ca_fingerprint() : tls_.ca_fingerprint;
 }
@@ -360,7 +352,7 @@ void Daemon::wait_for_end() {
       spdlog::info("event=stopping signal={}", signal);
       return;
     }
-    if (agent_) agent_->tend(local_agent_connected());
+    if (agent_) agent_->tend();
     if (given_certificate_ && given_certificate_->tend(std::time(nullptr))) {
       gateway_->send_authorities(given_certificate_->authorities());
     }

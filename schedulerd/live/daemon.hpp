@@ -106,7 +106,6 @@ class Daemon final : public Service {
   [[nodiscard]] Status prepare_policy_file();
   [[nodiscard]] Status prepare_admin_token();
   [[nodiscard]] Status start_agent();
-  [[nodiscard]] bool local_agent_connected() const;
   // On a temporary state ends the agent with its workers; on a lasting one prints which workers continue.
   void part_from_workers();
   void stop_agent();

@@ -17,8 +17,7 @@
 namespace tidepool::live {
 namespace {
 
-constexpr int kAbsentCallsMax = 5;  // an agent that only reconnects is back by then
-constexpr int kLifeline = 3;        // the descriptor in the agent
+constexpr int kLifeline = 3;  // the descriptor in the agent
 
 void close_end(int& end) {
   if (end >= 0) ::close(end);
@@ -44,7 +43,7 @@ Status EmbeddedAgent::start() {
   if (options_.ends_with_daemon && ::pipe2(lifeline_.data(), O_CLOEXEC) != 0) {
     return io_error(std::string("cannot create the agent's lifeline: ") + std::strerror(errno));
   }
-  return spawn();
+  return is_running() ? ok_status() : spawn();
 }
 
 EmbeddedAgent::~EmbeddedAgent() {
@@ -106,7 +105,7 @@ Status EmbeddedAgent::spawn() {
 }
 
 // An agent holds the lock of its state directory until its process has ended (workers/agent/state_lock.hpp).
-bool EmbeddedAgent::another_runs() const {
+bool EmbeddedAgent::is_running() const {
   const int file = ::open((options_.state_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   const bool is_held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -114,7 +113,7 @@ bool EmbeddedAgent::another_runs() const {
   return is_held;
 }
 
-void EmbeddedAgent::tend(bool connected) {
+void EmbeddedAgent::tend() {
   int status = 0;
   if (child_ != 0 && ::waitpid(child_, &status, WNOHANG) == child_) {
     const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -122,9 +121,7 @@ void EmbeddedAgent::tend(bool connected) {
                 WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), options_.log_file);
     child_ = 0;
   }
-  absent_ = connected || child_ != 0 ? 0 : absent_ + 1;
-  if (absent_ == 0 || (absent_ < kAbsentCallsMax && another_runs())) return;
-  absent_ = 0;
+  if (child_ != 0 || is_running()) return;
   if (const Status spawned = spawn(); !spawned.ok())
     spdlog::error("event=agent_failed why={:?}", spawned.error().message);
 }

@@ -1,7 +1,9 @@
 // The agent that a daemon with --local-slots or --dev starts: a real agentd process in its own session. On a lasting
-// state it and its workers outlive the daemon: after a restart the old agent reconnects, and a second one finds the
-// lock taken and exits. On a temporary state it ends with the daemon, however the daemon ends: it holds one end of a
-// pipe, and the kernel closes the other.
+// state it and its workers outlive the daemon, and the agent reconnects after a restart of the daemon. On a temporary
+// state it ends with the daemon, however the daemon ends: it holds one end of a pipe, and the kernel closes the other.
+//
+// Rule: an agent holds the lock of its state directory (workers/agent/state_lock.hpp) until its process has ended, so
+// another one is started exactly when no process holds it.
 #pragma once
 
 #include <sys/types.h>
@@ -43,9 +45,9 @@ class EmbeddedAgent {
   ~EmbeddedAgent();
 
   [[nodiscard]] Status start();
-  // Call about once a second. Reaps it, and starts it again if no agent is connected, at once if its process has ended,
-  // also one started by an earlier daemon, so that it adopts its workers before its node counts as lost.
-  void tend(bool connected);
+  // Call about once a second. Starts an agent if the last one has ended, also one started by an earlier daemon, so that
+  // it adopts the workers before their node counts as lost.
+  void tend();
 
   // For an agent that ends with the daemon: closes its pipe, so that it stops its workers and exits.
   void release();
@@ -56,11 +58,11 @@ class EmbeddedAgent {
 
  private:
   [[nodiscard]] Status spawn();
-  [[nodiscard]] bool another_runs() const;
+  // An agent has the state directory, perhaps one started by an earlier daemon.
+  [[nodiscard]] bool is_running() const;
 
   EmbeddedAgentOptions options_;
   pid_t child_ = 0;                         // 0 = none of ours
-  int absent_ = 0;                          // calls in a row without a connection and without a child
   std::array<int, 2> lifeline_ = {-1, -1};  // the agent's end and ours; -1 = closed
 };
 

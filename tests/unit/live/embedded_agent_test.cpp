@@ -36,46 +36,46 @@ struct Tended {
                              .state_dir = (folder / "agent").string(),
                              .log_file = (folder / "agent.log").string()}};
 
-  // A call without a connection; the started process has ended before it.
-  void tend() {
-    REQUIRE(eventually([&] { return !agent.lives(); }));
-    agent.tend(false);
-  }
+  // The programs started so far, once the newest one has ended.
   std::ptrdiff_t starts() {
     REQUIRE(eventually([&] { return !agent.lives(); }));
     return starts_in(folder);
+  }
+  // As a running agent holds it.
+  [[nodiscard]] int lock() const {
+    std::filesystem::create_directories(folder / "agent");
+    const int file = ::open((folder / "agent" / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    REQUIRE(::flock(file, LOCK_EX | LOCK_NB) == 0);
+    return file;
   }
 };
 
 }  // namespace
 
-TEST_CASE("an agent that an earlier daemon started is missed as soon as its process has ended") {
+TEST_CASE("the daemon's own agent is started again as soon as its process has ended, and not while one runs") {
   Tended tended;
   REQUIRE(tended.agent.start().ok());
   REQUIRE(tended.starts() == 1);
 
-  const int lock = ::open((tended.folder / "agent" / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  REQUIRE(::flock(lock, LOCK_EX | LOCK_NB) == 0);
-  for (int calls = 0; calls < 4; ++calls) tended.tend();
-  CHECK(tended.starts() == 1);  // it runs, and may be about to connect again
+  const int lock = tended.lock();
+  for (int calls = 0; calls < 10; ++calls) tended.agent.tend();
+  CHECK(tended.starts() == 1);
   ::close(lock);
-  tended.tend();
+  tended.agent.tend();
   CHECK(tended.starts() == 2);
-  tended.tend();
-  CHECK(tended.starts() == 3);
-  tended.agent.tend(true);
+  tended.agent.tend();
   CHECK(tended.starts() == 3);
 }
 
-TEST_CASE("an agent that runs and does not connect for five calls is started again") {
+TEST_CASE("an agent that an earlier daemon started is left running, and followed once it has ended") {
   Tended tended;
+  const int lock = tended.lock();
   REQUIRE(tended.agent.start().ok());
-  REQUIRE(tended.starts() == 1);
-  const int lock = ::open((tended.folder / "agent" / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  REQUIRE(::flock(lock, LOCK_EX | LOCK_NB) == 0);
-  for (int calls = 0; calls < 5; ++calls) tended.tend();
-  CHECK(tended.starts() == 2);
+  tended.agent.tend();
+  CHECK(tended.starts() == 0);
   ::close(lock);
+  tended.agent.tend();
+  CHECK(tended.starts() == 1);
 }
 
 }  // namespace tidepool::test
