@@ -174,8 +174,8 @@ class Offline(unittest.TestCase):
         out = self.folder / "out"
         for words, answer in (
             (("run", "--per-job", again), "is read by this command"),
-            (("run", "--per-job", out, "--decisions", out), "is to be written twice"),
-            (("compare", "--policies", "fifo", "--csv", out, "--per-job", out), "is to be written twice"),
+            (("run", "--per-job", out, "--decisions", out), "would be written twice"),
+            (("compare", "--policies", "fifo", "--csv", out, "--per-job", out), "would be written twice"),
             (("compare", "--policies", "fifo", "--csv", self.trace), "is read by this command"),
         ):
             option = "--workload" if words[0] == "run" else "--workloads"

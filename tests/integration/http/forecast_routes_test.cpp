@@ -144,7 +144,7 @@ TEST_CASE("a token has one plan at a time made, and another token does not wait 
   REQUIRE(begun.wait_for(std::chrono::seconds(20 * patience())) == std::future_status::ready);
   const json refused = scene.fixture.json_of(ask, 429);
   CHECK(refused.at("code") == "TooManyPlans");
-  CHECK(refused.at("hint").get<std::string>().starts_with("ask again"));
+  CHECK(refused.at("hint").get<std::string>().starts_with("retry once"));
   CHECK(scene.plan(ask.body, scene.fixture.admin).at("name") == "next");
   scene.fixture.service.let_plan_go();
   CHECK(first.response().status == 200);

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -21,6 +22,16 @@
 
 namespace tidepool::test {
 namespace {
+
+// The agent that runs for this folder; 0 = none.
+pid_t agent_of(const TemporaryFolder& folder) {
+  for (const pid_t pid : processes_with((folder / "state/agent.sock").string())) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+    std::string name;
+    if (std::getline(file, name) && name == "agentd") return pid;
+  }
+  return 0;
+}
 
 // How long the daemon stays away; TIDEPOOL_AWAY_S=60 for the long version.
 int seconds_away() {
@@ -225,31 +236,40 @@ TEST_CASE("what an older link of a node still says changes nothing") {
   CHECK(events_of(client, "worker.lost").empty());
 }
 
-TEST_CASE("the embedded agent that died is started again, and the workers never stopped") {
+TEST_CASE("the embedded agent that died is started again, whichever daemon started it, and the workers never stopped") {
   if (!programs_are_built()) return;
   const TemporaryFolder folder;
   const Cleanup cleanup{folder};
-  DaemonProcess daemon(folder, {.arguments = {"--local-slots", "2"}});
-  REQUIRE(daemon.wait_ready());
-  HttpClient client = daemon.client();
-  REQUIRE(client.post("/v1/jobs", job_on(folder, 1'000'000)).status == 201);
-  REQUIRE(reaches_step(client, 100));
+  const DaemonProcess::Options options{.arguments = {"--local-slots", "2"}};
+  auto daemon = std::make_unique<DaemonProcess>(folder, options);
+  REQUIRE(daemon->wait_ready());
+  {
+    HttpClient client = daemon->client();
+    REQUIRE(client.post("/v1/jobs", job_on(folder, 1'000'000)).status == 201);
+    REQUIRE(reaches_step(client, 100));
+  }
   const auto workers = workers_of(folder);
   REQUIRE(workers.size() == 2);
-  pid_t agent = 0;
-  for (const pid_t pid : processes_with((folder / "state/agent.sock").string())) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-    std::string name;
-    std::getline(file, name);
-    if (name == "agentd") agent = pid;
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) {
+      daemon->signal(SIGKILL);
+      REQUIRE(daemon->wait_exit() == -SIGKILL);
+      daemon = std::make_unique<DaemonProcess>(folder, options);
+      REQUIRE(daemon->wait_ready());
+    }
+    HttpClient client = daemon->client();
+    const int step = job_of(client)["progress"]["step"];
+    REQUIRE(reaches_step(client, step + 100));  // the agent is connected
+    const pid_t agent = agent_of(folder);
+    REQUIRE(agent != 0);
+    REQUIRE(::kill(agent, SIGKILL) == 0);
+    REQUIRE(eventually([&] { return agent_of(folder) != 0 && agent_of(folder) != agent; }));
+    const int then = job_of(client)["progress"]["step"];
+    REQUIRE(reaches_step(client, then + 200));
+    for (const pid_t worker : workers) CHECK(process_lives(worker));
+    CHECK(events_of(client, "worker.lost").empty());
+    check_audits(client);
   }
-  REQUIRE(agent != 0);
-  REQUIRE(::kill(agent, SIGKILL) == 0);
-  const int step = job_of(client)["progress"]["step"];
-  REQUIRE(reaches_step(client, step + 200));
-  for (const pid_t worker : workers) CHECK(process_lives(worker));
-  CHECK(events_of(client, "worker.lost").empty());
-  check_audits(client);
 }
 
 }  // namespace tidepool::test

@@ -106,7 +106,7 @@ TEST_CASE("the first workers of a job tell its length, and a length that is none
   story.decide();
   const WorkerId worker = story.job(job).membership.workers.front();
   CHECK(story.refuses(core::WorkerReady{worker, 0}).find("at least 1") != std::string::npos);
-  CHECK(story.refuses(core::WorkerReady{worker, 5, 5}).find("one of steps or samples") != std::string::npos);
+  CHECK(story.refuses(core::WorkerReady{worker, 5, 5}).find("either steps or samples") != std::string::npos);
   story.learn(core::WorkerReady{worker, 300});
   CHECK(story.job(job).progress.length.steps == 300);
   CHECK_FALSE(story.job(job).progress.length.samples.has_value());

@@ -109,7 +109,7 @@ TEST_CASE("a name that has joined is for its key alone") {
   scene.make_token("t", 5);
   (void)scene.join("t", "a");
   CHECK_THAT(refusal(scene.hello("a", "")), Catch::Contains("shared token is not taken"));
-  CHECK_THAT(refusal(scene.hello("a", "other")), Catch::Contains("joined anew since"));
+  CHECK_THAT(refusal(scene.hello("a", "other")), Catch::Contains("joined again since"));
   CHECK_THAT(refusal(scene.hello("b", kKey)), Catch::Contains("knows of no node b"));
   CHECK(refusal(scene.hello("a", kKey)).empty());
   CHECK(refusal(scene.hello("a", kKey)).empty());  // it is back
@@ -125,7 +125,7 @@ TEST_CASE("the next node of a pool joins under the name of one that is gone, and
   (void)scene.take(PoolReportItem{core::PoolsConfigured{.spot_share = 1, .pools = {gpu}}});
   REQUIRE(scene.turn.state().pools.find_name("gpu-1") != nullptr);
   CHECK(refusal(scene.join("t", "gpu-1", "second")).empty());
-  CHECK_THAT(refusal(scene.hello("gpu-1", "first")), Catch::Contains("has joined anew since"));
+  CHECK_THAT(refusal(scene.hello("gpu-1", "first")), Catch::Contains("has joined again since"));
   CHECK_THAT(refusal(scene.join("t", "gpu-1", "third")), Catch::Contains("belongs to a node that has joined"));
   CHECK(refusal(scene.hello("gpu-1", "second")).empty());
 }
@@ -158,7 +158,7 @@ TEST_CASE("a revoked node is lost and shut out, and joins again only with a new 
   scene.make_token("late", 5);
   CHECK_THAT(refusal(scene.join("late", "a")), Catch::Contains("older than that"));
   CHECK(refusal(scene.join("late", "a", "new")).empty());
-  CHECK_THAT(refusal(scene.hello("a", kKey)), Catch::Contains("joined anew since"));
+  CHECK_THAT(refusal(scene.hello("a", kKey)), Catch::Contains("joined again since"));
   CHECK(refusal(scene.hello("a", "new")).empty());
 }
 

@@ -98,7 +98,7 @@ export function takenText(forecast: Forecast, now: number): string | null {
   if (next === undefined) return null;
   const others = next.taken_for_others ?? 0;
   const more = others > 0 ? ` and ${count(others)} more ${others === 1 ? "job" : "jobs"}` : "";
-  const then = next.size === 0 ? "it waits again" : `it goes on with ${count(next.size)} ${next.size === 1 ? "worker" : "workers"}`;
+  const then = next.size === 0 ? "it waits again" : `it continues with ${count(next.size)} ${next.size === 1 ? "worker" : "workers"}`;
   return `At about ${moment(Date.parse(next.at), now)} slots of it go to ${next.taken_for}${more}, and ${then}.`;
 }
 
