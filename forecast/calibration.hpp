@@ -1,13 +1,13 @@
-// How far forecasts have been off, and which interval a new one therefore has.
+// The observed errors of past forecasts, and the interval that a new forecast gets from them.
 //
 // Rule (split conformal prediction: Vovk, Gammerman, Shafer, "Algorithmic Learning in a Random World", 2005, chapter
-// 2). What counts is the quotient of how long something took, from the forecast on, and how long it was said to take.
-// Of each class the newest 1,024 quotients are kept; a forecast of that class is off by as much as the tenth and the
-// ninetieth percentile of these say, and is set right by the factor with which the forecasts before it would have had
-// the least median error. Classes are what is forecast, what it rests on, and how far away it is. A class with less
-// than 16 quotients borrows those of the same basis at other distances, and four that are made up stand for what is not
-// known yet: for the interval as far off as the basis may be, for the factor right. What should have happened by now
-// and has not counts by the time that has passed: without it only the quick ones would be heard at first.
+// 2). An observation is the quotient of the actual duration, counted from the forecast, and the forecast duration. Of
+// each class the newest 1,024 quotients are kept. A forecast is multiplied by the factor that would have given earlier
+// forecasts of its class the least median error, and its interval is that of the tenth and ninetieth percentile of the
+// quotients. Classes are what is forecast, its basis, and how far away it is. A class with fewer than 16 quotients uses
+// those of the same basis at other distances, and four assumed quotients stand for unknown errors: for the interval as
+// far off as the basis may be, for the factor 1. An event that is overdue counts with the time that has passed: without
+// it only the quick ones would count at first.
 #pragma once
 
 #include <array>
@@ -28,14 +28,14 @@ namespace tidepool::forecast {
 
 enum class Moment { kStart, kEnd };
 
-// Of forecasts that have come about: how many there are, and how many of them lay in their intervals.
+// Of forecasts whose event has occurred: their number, and the number of those within their intervals.
 struct Observed {
   std::size_t all = 0;
   std::size_t within = 0;
   bool operator==(const Observed&) const = default;
 };
 
-// Eight of ten times it lies between `early` and `late`. early <= at <= late.
+// The event is between `early` and `late` with a probability of 0.8. early <= at <= late.
 struct Expected {
   Instant early;
   Instant at;
@@ -47,9 +47,10 @@ class Calibration {
  public:
   Calibration();
 
-  // What was forecast of each job becomes known in time; a job that waits after it has run tells nothing of its start.
+  // The forecasts of each job take effect over time; a job that is pending after it has run says nothing about its
+  // start.
   void remember(const core::ClusterState& state, const Forecast& forecast);
-  // What has become of it: of jobs that have started or succeeded by now. Others that have ended are forgotten.
+  // Records the outcome: of jobs that have started or succeeded by now. Others that have ended are forgotten.
   void learn(const core::ClusterState& state, Instant now);
 
   // What has been observed of one class, the newest last; and the shares below and above its intervals, as they are
@@ -65,18 +66,19 @@ class Calibration {
     double tail_above = 0;
     bool operator==(const Observations&) const = default;
   };
-  // By class, in an order that stays.
+  // By class, in a fixed order.
   [[nodiscard]] std::vector<Observations> observations() const;
   // One that goes on from them. Fails if they are not what observations() gives.
   [[nodiscard]] static Result<Calibration> of(std::vector<Observations> observations);
 
   // Requires: `when` is not before `now`.
   [[nodiscard]] Expected expect(Moment moment, Basis basis, Instant now, Instant when) const;
-  // How many quotients there are.
+  // Number of quotients.
   [[nodiscard]] std::size_t known(Moment moment, Basis basis) const;
-  // How many forecasts have come about, ever; those that are no longer kept, too, but for what a restart has dropped.
+  // Number of forecasts whose event has occurred, including those that are no longer kept, but without those that a
+  // restart has dropped.
   [[nodiscard]] std::int64_t settled() const { return count_; }
-  // Of those that are kept, whatever they rest on.
+  // Of the kept ones, of any basis.
   [[nodiscard]] Observed observed(Moment moment) const;
 
  private:
@@ -90,10 +92,10 @@ class Calibration {
     [[nodiscard]] std::size_t index() const;
   };
   struct Open {
-    Instant at;     // when it was said
-    Duration left;  // how long it was to take, > 0
+    Instant at;     // when it was made
+    Duration left;  // forecast duration, > 0
     Class of;
-    double log_low = 0;  // logarithms of the quotients between which it was told to lie
+    double log_low = 0;  // logarithms of the quotients that bound its interval
     double log_high = 0;
   };
   struct Quotients {
@@ -101,7 +103,7 @@ class Calibration {
     double likely = 1;
     double high = 1;
   };
-  // Shares of what lies below and above the interval of a class, as the percentiles are taken.
+  // Fractions of the quotients below and above the interval of a class.
   struct Tails {
     double below = kTail;
     double above = kTail;

@@ -1,7 +1,7 @@
-// What has been observed of forecasts as text, to be kept over a restart, and back. Pure.
+// The observations of forecasts as text that is stored over a restart, and back. Pure.
 //
-// It is bounded as a Calibration is: 1,024 quotients of each of its 32 classes. Forecasts that have not come about yet
-// are not in it.
+// Its size is bounded as that of a Calibration: 1,024 quotients of each of its 32 classes. Forecasts whose event has
+// not occurred yet are not in it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace tidepool::forecast {
 
 [[nodiscard]] std::string calibration_text(const Calibration& calibration);
-// Refuses what calibration_text() would not have written.
+// Refuses text that calibration_text() would not have written.
 [[nodiscard]] Result<Calibration> calibration_from_text(std::string_view text);
 
 }  // namespace tidepool::forecast

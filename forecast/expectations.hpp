@@ -1,6 +1,6 @@
-// What a forecast assumes of every job: how fast it steps at a size, how much it has left, and how long its changes
-// take. All of it follows from the state with which the forecast begins and does not change while it runs: its own
-// events are no evidence. Pure.
+// What a forecast assumes about every job: its speed at a size, its remaining work, and how long its changes take. All
+// of it follows from the state at the beginning of the forecast and does not change while it runs: simulated events are
+// not evidence. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace tidepool::forecast {
 
-// What the end of a job is reckoned from; the later, the less it promises.
+// The basis of the forecast end of a job; the later in the list, the less reliable.
 enum class Basis {
-  kDeclared,  // its job file says how much work there is, and its speed was measured
-  kTold,      // its program has said so, and its speed was measured
-  kKin,       // its length or its speed is that of jobs like it
-  kUnknown,   // its length is not known; it is taken to need as long again as it has had
+  kDeclared,  // the work is declared in its job file, and its speed was measured
+  kTold,      // the work was reported by its program, and its speed was measured
+  kKin,       // its work or its speed is that of similar jobs
+  kUnknown,   // its work is not known; assumed to need as long again as it has run
 };
 [[nodiscard]] const char* to_text(Basis basis);
 
@@ -33,26 +33,26 @@ class Expectations {
 
   struct Work {
     Basis basis = Basis::kUnknown;
-    double steps_left = 0;  // at the batch that it declares, from what it has reported; >= 0
+    double steps_left = 0;  // at its declared batch, from its reports; >= 0
   };
   // Requires: the job is in the state, as is that of all calls below.
   [[nodiscard]] const Work& work(JobId job);
-  // Steps a second at the batch that it declares, > 0. `slot_type`: that its workers are on; empty = not known.
+  // Steps a second at its declared batch, > 0. `slot_type`: that of its workers' slots; empty = not known.
   [[nodiscard]] double steps_per_second(JobId job, const std::string& slot_type, int workers);
 
   // From the start of a worker until it is ready.
   [[nodiscard]] Duration boot(const core::Job& job) const;
-  // From the commit of a generation until its members step, of a job as it is then.
+  // From the commit of a generation until its members step, for the job as it is at the commit.
   [[nodiscard]] Duration stall(const core::Job& job) const;
-  // The same where programs are restarted with each change of size. At a start there is none to be stopped.
+  // The same where programs are restarted with each change of size. At a start there is no program to stop.
   [[nodiscard]] Duration restart_stall(const core::Job& job) const;
 
  private:
   using Speed = policies::cluster::JobSpeed;
-  // Over jobs in the order of their ids, of which the newest count most: those of one program, and all.
+  // Means over jobs in the order of their ids, with the largest weight for the newest: those of one program, and all.
   class Means {
    public:
-    // Of a job of this kind (job_kind.hpp); none: it measured nothing.
+    // Of a job of this kind (job_kind.hpp); none: nothing was measured.
     void add(std::uint64_t kind, std::optional<double> ms);
     [[nodiscard]] Duration or_else(std::uint64_t kind, Duration guess) const;
 
@@ -78,7 +78,7 @@ class Expectations {
   policies::cluster::TypeRatios ratios_;
   std::map<std::pair<JobId, std::string>, Speed> speeds_;
   IdTable<JobId, Work> work_;
-  // Over the jobs that have measured them, also those that have ended.
+  // Over the jobs that have measured them, also ended ones.
   Means boots_;
   Means starts_;
   Means grows_;

@@ -1,5 +1,5 @@
-// The nodes of pools in the world of a forecast: each that is asked for joins after its pool's lead time, each that is
-// given back is gone a moment later, and no provider ever refuses. Pure.
+// The nodes of pools in the world of a forecast: each requested node joins after its pool's lead time, each node that
+// is given back disappears a moment later, and no provider refuses. Pure.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace tidepool::forecast {
 
 class ForwardPools {
  public:
-  // What is on its way follows from the state. Called at the beginning, and after every decision.
+  // What is in progress follows from the state. Called at the beginning, and after every decision.
   void follow(const core::ClusterState& state, Instant now);
   [[nodiscard]] std::optional<Instant> next_at() const;
   // Requires: next_at().

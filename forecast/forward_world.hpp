@@ -1,10 +1,10 @@
-// The world that a forecast lets the engine act in: workers that boot, switch, step, save their state and leave, each
-// after the time that is expected of it, and none of which ever fails. It is told of every change of the state and says
-// what happens next, as the facts that the engine would learn. Pure; the same calls give the same facts.
+// The world of a forecast: workers that boot, switch, step, save checkpoints and leave, each after its expected
+// duration, and none of which fails. It receives every change of the state and returns the next events as the facts
+// that the engine would learn. Pure; the same calls give the same facts.
 //
-// What is under way follows from the state alone, so that a forecast may begin at any: a worker that starts is ready
-// after its boot; a committed generation steps after its stall; a job that steps reports now and then, and its end; a
-// worker that has to leave is gone a moment later. Workers on nodes that are away stay where they are.
+// What is in progress follows from the state alone, so that a forecast may begin at any state: a starting worker is
+// ready after its boot; a committed generation steps after its stall; a stepping job reports at intervals, and its end;
+// a worker that has to leave exits a moment later. Workers on disconnected nodes stay where they are.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,36 @@ namespace tidepool::forecast {
 
 class ForwardWorld {
  public:
-  // `report_every`: a job that steps reports at least so long apart; the longer it goes on, the more seldom.
+  // `report_every`: the shortest interval between reports of a stepping job; it grows with the time since the
+  // beginning.
   ForwardWorld(Expectations& expectations, Duration report_every)
       : expectations_(&expectations), report_every_(report_every) {}
 
-  // The job may have changed. Called for all jobs at the beginning, and after every fact and decision for those of it.
+  // The job may have changed. Called for all jobs at the beginning, and after every fact and decision for the jobs that
+  // it affects.
   void follow(const core::ClusterState& state, JobId job, Instant now);
-  // May lie in the past: what should have happened by now.
+  // May be in the past, for overdue events.
   [[nodiscard]] std::optional<Instant> next_at() const;
-  // What happens next, now; may be nothing. Requires: next_at() has come.
+  // The next events, at next_at(); may be empty. Requires: next_at() has come.
   [[nodiscard]] std::vector<core::Fact> take(const core::ClusterState& state, Instant now);
 
  private:
-  // A training as it goes on, in steps at the batch that its job declares.
+  // The progress of one job, in steps at its declared batch.
   struct Course {
-    bool known = false;          // the rest is of this job
+    bool known = false;          // the other members are set
     std::int64_t step = 0;       // done by `since`
     std::int64_t end_step = 0;   // the last one
-    std::int64_t told_step = 0;  // when the forecast began, and the samples of these
+    std::int64_t told_step = 0;  // at the beginning of the forecast, and their samples
     std::int64_t told_samples = 0;
     bool steps = false;
     double rate = 0;  // steps a second
     Instant since;
     Instant begun;              // at this rate
-    std::int64_t reported = 0;  // of the steps
+    std::int64_t reported = 0;  // steps
     Instant reported_until;
     GenerationNumber generation = 0;  // that steps, or stepped last
     GenerationNumber awaited = 0;     // whose switch is scheduled, or was
-    std::uint64_t token = 0;          // what was scheduled with an older one is void
+    std::uint64_t token = 0;          // events scheduled with an older one are ignored
   };
   struct ReportDue {
     JobId job;
@@ -89,7 +91,7 @@ class ForwardWorld {
   IdSet<WorkerId> leaving_;                                // whose exit is scheduled
   std::set<std::pair<WorkerId, GenerationNumber>> waits_;  // programs that are scheduled to wait for their start,
   std::set<std::pair<WorkerId, GenerationNumber>> runs_;   // and to run
-  std::set<std::pair<JobId, std::int64_t>> brought_;       // saved states that are scheduled to arrive, by step
+  std::set<std::pair<JobId, std::int64_t>> brought_;       // checkpoints whose arrival is scheduled, by step
 };
 
 }  // namespace tidepool::forecast

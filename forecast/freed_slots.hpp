@@ -1,4 +1,4 @@
-// Which jobs leave the slots that a job is given when it starts: those that come free at the moment of its start. Slots
+// Which jobs released the slots that a starting job gets: the slots that become free at the moment of its start. Slots
 // that were free before have no such job.
 #pragma once
 
@@ -22,7 +22,7 @@ struct FreedBy {
 
 class FreedSlots {
  public:
-  // The worker is about to exit, at `now`. Nothing happens if it has gone.
+  // The worker is about to exit, at `now`. No effect if it is not in the state.
   void note(const core::ClusterState& state, WorkerId worker, Instant now);
   // Which job freed the first of the slots that another job is given at `now`; none: all were free before.
   [[nodiscard]] std::optional<FreedBy> taken_by(const core::StartIntent& start, Instant now) const;

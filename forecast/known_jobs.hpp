@@ -1,11 +1,11 @@
-// What the jobs of a state tell of one of which less is known: how fast it may step, and how long jobs like it hold
-// slots. Made once from a state, which it does not keep. Pure.
+// Estimates for a job of which less is known, from the other jobs of a state: its speed, and how long similar jobs hold
+// slots. Computed once from a state, which it does not keep. Pure.
 //
-// Jobs are alike by what they declare, the closest of these groups that has enough of them: the same tenant, batch and
-// slots a worker; the same batch and slots a worker; the same slots a worker; all. One job that was measured is enough
-// to tell a speed. A length is told by eight jobs of the same program that have succeeded (core/state/job_kind.hpp),
-// those of the tenant first; else by a group in which eight programs have: how long one takes says nothing of another.
-// Of a group the middle one counts.
+// Jobs are similar by what they declare; the first of these groups with enough jobs counts: the same tenant, batch and
+// slots a worker; the same batch and slots a worker; the same slots a worker; all. One measured job is enough for a
+// speed. A length needs eight succeeded jobs of the same program (core/state/job_kind.hpp), those of the tenant first;
+// else a group with succeeded jobs of eight programs, because the length of one program says nothing about another. The
+// estimate is the median of the group.
 #pragma once
 
 #include <array>
@@ -29,12 +29,13 @@ class KnownJobs {
  public:
   explicit KnownJobs(const core::ClusterState& state);
 
-  // Steps a second of `workers` workers at the batch that a job declares, by the middle one of those like it.
+  // Steps a second of `workers` workers at the job's declared batch: the median of similar jobs.
   [[nodiscard]] std::optional<double> steps_per_second(const core::Job& job, int workers);
-  // Slot-seconds that it still holds: the middle one of what those like it that held more did beyond what it has held
-  // by now. Nothing where it has held more than all of them.
+  // Slot-seconds that it will still use: the median, over similar jobs that used more than it has used by now, of the
+  // difference. None if it has used more than all of them.
   [[nodiscard]] std::optional<double> slot_seconds_left(const core::Job& job) const;
-  // Samples, as the engine's policies expect of a job whose pace was measured (policies/engine/similar_jobs.hpp).
+  // Samples, as the engine's policies estimate them for a job whose pace was measured
+  // (policies/engine/similar_jobs.hpp).
   [[nodiscard]] std::optional<double> samples_left(const core::Job& job, const policies::cluster::JobSpeed& speed,
                                                    const policies::cluster::TypeRatios& ratios);
 

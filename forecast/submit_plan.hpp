@@ -1,5 +1,5 @@
-// What a submission would bring: when the job would start and end, what it would cost, and which others would have less
-// for it or end later. Two forecasts of the same state, with the job and without it. Pure.
+// The effect of a submission: when the job would start and end, what it would cost, and which other jobs would get less
+// or end later. Two forecasts of the same state, with the job and without it. Pure.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@ namespace tidepool::forecast {
 
 struct SubmitPlan {
   enum class Effect { kEnded, kPreempted, kShrunk, kLater, kSooner };  // kEnded: by a budget
-  // What becomes of another job because of the submission; the worst that happens to it.
+  // The effect on another job; the worst one.
   struct Change {
     JobId job;
     Effect effect = Effect::kLater;
-    std::optional<Instant> at;               // of preemption or shrinking: when it first has less; of an end: when
-    int from = 0;                            // workers, there: without the submission,
+    std::optional<Instant> at;               // of preemption or shrinking: when it first has fewer; of an end: its time
+    int from = 0;                            // workers at that time: without the submission,
     int to = 0;                              // and with it
-    core::reason::Claimants taken_for = {};  // the jobs that are to have the slots, where some are
-    // What it is ended, preempted or shrunk by, if not for other jobs: a budget that the submission has spent sooner.
+    core::reason::Claimants taken_for = {};  // the jobs that get the slots, if any
+    // The budget that ends, preempts or shrinks it, if no other job does: one that the submission spends sooner.
     std::optional<BudgetEffect> budget = {};
-    std::optional<Duration> start_by;  // how much later it starts, if that is forecast either way; below 0 = sooner
-    std::optional<Duration> end_by;    // likewise, ends
+    std::optional<Duration> start_by;  // how much later it starts, if both forecasts have a start; < 0 = sooner
+    std::optional<Duration> end_by;    // the same for its end
   };
-  core::ClusterState state;  // with the job in it, nothing decided yet
+  core::ClusterState state;  // includes the job, before any decision
   JobId job;
   ForecastReport told;
   std::vector<Change> changes;  // by job
