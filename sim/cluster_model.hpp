@@ -23,7 +23,7 @@ struct ClusterShape {
 struct NodeKind {
   int slots = 1;
   std::string slot_type = "gpu";
-  double speed = 1;  // of computing, against the slots that the jobs' truths speak of
+  double speed = 1;  // of computing, relative to the slots of the jobs' true curves
 };
 
 // "16x4": sixteen nodes of four slots.

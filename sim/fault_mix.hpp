@@ -1,5 +1,5 @@
-// What goes wrong in a run, drawn from a seed before it starts: which node, when, for how long.
-// Daemon crashes are not here: they happen at journal writes (simulated_daemon.hpp).
+// The faults of a run, drawn from a seed before it starts: which node, when, for how long. Daemon crashes are not here:
+// they occur at journal writes (simulated_daemon.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ enum class FaultKind {
   kNodeCutOff,     // the machine is unreachable and comes back with its processes
   kWorkerDeath,    // one process is killed
   kWorkerSlow,     // one process computes slower from now on, until it ends
-  kWorkerStuck,    // one process stops in the middle of what it does and has to be killed
+  kWorkerStuck,    // one process hangs and has to be killed
   kTwoDeaths,      // two processes are killed at once, of one job if it has as many
-  kNodeSlow,       // all that one machine runs computes slower for a while
-  kNodeNoisy,      // compute times on one machine go up and down for a while, and no worker is slow
-  kNodeReclaim,    // the provider says that it takes the machine back, does so a notice later, and gives it again
-  kWorkerIgnores,  // one process ignores notice from now on and has to be killed
+  kNodeSlow,       // all processes of one machine compute slower for a while
+  kNodeNoisy,      // compute times on one machine vary for a while, and no worker is slow
+  kNodeReclaim,    // the provider gives a notice, reclaims the machine after it, and returns it later
+  kWorkerIgnores,  // one process ignores requests to leave from now on and has to be killed
 };
 
 struct Fault {
   Duration at;
   FaultKind kind = FaultKind::kWorkerDeath;
-  std::uint64_t which = 0;  // picks the node or process among those there are, by remainder
+  std::uint64_t which = 0;  // selects the node or process, modulo their number
   Duration lasts;           // of node faults
-  Duration notice;          // of reclaims, before
+  Duration notice;          // of reclaims
   double slowdown = 1;      // of slow workers and nodes, > 1
 };
 

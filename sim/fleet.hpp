@@ -1,7 +1,7 @@
-// The world outside the daemon: machines with their agents, the processes on them and the training that goes on in
-// these. The agents are the real ones (node_agent.hpp) over modelled processes, which do what they are told and say
-// what happens to them. A reference ledger is kept here, beside the daemon's: which process really holds which slot.
-// States that must never occur are in violations().
+// The world outside the daemon: machines with their agents, processes and the training in these. The agents are the
+// real ones (node_agent.hpp) over modelled processes, which carry out requests and report what happens to them. The
+// fleet keeps a reference record of which process holds which slot, independent of the daemon's. States that must never
+// occur are in violations().
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace tidepool::sim {
 
-// What will happen in the world by itself.
+// Events of the world itself.
 struct BootDone {
   WorkerId worker;
 };
@@ -46,7 +46,7 @@ struct ParkDone {
   JobId job;
   std::uint64_t token = 0;
 };
-// The program of a restartable worker has saved its state and ends, as it was asked to.
+// The program of a restartable worker has saved its checkpoint and exits, as requested.
 struct ProgramStops {
   WorkerId worker;
   GenerationNumber generation = 0;
@@ -56,14 +56,14 @@ struct StepsBegin {
   JobId job;
   std::uint64_t token = 0;
 };
-// Its agent has asked to be woken.
+// The agent's timer.
 struct NodeWakes {
   int node = 0;
 };
 struct NodeReturns {
   int node = 0;
 };
-// Its notice is over: the provider takes the machine back.
+// The notice period has ended: the provider reclaims the machine.
 struct NodeReclaimed {
   int node = 0;
   Duration lasts;
@@ -71,7 +71,7 @@ struct NodeReclaimed {
 struct NodeRecovers {  // from being slow or noisy
   int node = 0;
 };
-// More of a state that is fetched has come, or its transfer has broken.
+// More bytes of a checkpoint in transfer have arrived, or its transfer has failed.
 struct StateComes {
   JobId job;
   std::uint64_t transfer = 0;
@@ -83,20 +83,20 @@ class Fleet {
  public:
   struct Setup {
     ClusterShape cluster;
-    std::vector<NodeKind> kinds;  // by node; empty = all are as `cluster` says
+    std::vector<NodeKind> kinds;  // by node; empty = all as in `cluster`
     std::uint64_t seed = 1;
     Duration report_every = Duration::seconds(30);
     std::int64_t report_steps_max = 1'000'000;
     bool compute_times = false;  // reports carry compute times by rank
-    // Bytes a second at which nodes hand each other saved states. 0: where a state lies is not modelled, and a job goes
-    // on from its last step wherever it starts.
+    // Bytes a second at which nodes transfer checkpoints. 0: the location of checkpoints is not modelled, and a job
+    // continues from its last step on any node.
     std::int64_t state_rate = 0;
     std::function<const GroundTruth&(const std::string& job_name)> truth_of;
     std::function<void(Instant, FleetEvent)> later;       // schedules
-    std::function<void(int node, Incoming)> to_daemon;    // hands a message to the node's link
-    std::function<void(int node)> open_link;              // its agent wants one, as soon as there can be one
-    std::function<void(int node)> close_link;             // its agent does
-    std::function<void(Instant, JobId, int slots)> held;  // so many more slots (< 0: fewer) have its processes
+    std::function<void(int node, Incoming)> to_daemon;    // sends a message on the node's link
+    std::function<void(int node)> open_link;              // for its agent, as soon as possible
+    std::function<void(int node)> close_link;             // for its agent
+    std::function<void(Instant, JobId, int slots)> held;  // the job's processes hold this many more slots (< 0: fewer)
   };
   explicit Fleet(Setup setup);
 
@@ -104,15 +104,15 @@ class Fleet {
   void boot(Instant now);
   // Another machine is switched on. Returns its index.
   int add(const std::string& name, const NodeKind& kind, Instant now);
-  // It is gone with all that is on it and does not come back.
+  // The machine is removed with everything on it and does not come back.
   void remove(int node, Instant now);
-  // Its agent hears that the machine is taken away then.
+  // Its agent gets the notice that the machine is reclaimed at that time.
   void give_notice(int node, Instant ends, Instant now);
   void receive(int node, api::DaemonToAgent message, Instant now);
   void happen(const FleetEvent& event, Instant now);
   void break_something(const Fault& fault, Instant now);
 
-  // Machines that there are or were.
+  // All machines, present and former.
   [[nodiscard]] int nodes() const { return static_cast<int>(nodes_.size()); }
   [[nodiscard]] const std::string& name(int node) const { return at(node).name; }
   [[nodiscard]] bool reachable(int node) const { return at(node).reachable; }
@@ -121,7 +121,7 @@ class Fleet {
 
   // No process runs and no exit waits for its acknowledgement.
   [[nodiscard]] bool quiet() const;
-  // Steps that the workers of this job have really committed.
+  // Steps that the workers of this job have committed.
   [[nodiscard]] std::int64_t steps_done(JobId job) const;
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
@@ -136,11 +136,11 @@ class Fleet {
     bool ignores_notice = false;
     bool stuck = false;
     double slowdown = 1;
-    GenerationNumber heard = 0;      // newest generation it has been told of
-    GenerationNumber member_of = 0;  // newest generation it has stepped in
+    GenerationNumber heard = 0;      // newest generation received
+    GenerationNumber member_of = 0;  // newest generation in which it has stepped
     // Of a restartable worker, whose program comes and goes:
-    GenerationNumber runs = 0;  // generation of the program that lives; 0 = none
-    bool stopping = false;      // that program has been asked to end
+    GenerationNumber runs = 0;  // generation of the running program; 0 = none
+    bool stopping = false;      // that program was asked to exit
   };
   struct Node {
     std::string name;
@@ -148,11 +148,11 @@ class Fleet {
     NodeAgent agent;
     bool reachable = true;
     bool gone = false;
-    std::optional<agent::ReclaimLooked> notice;  // as its agent sees it; none = none was ever given
+    std::optional<agent::ReclaimLooked> notice;  // as its agent sees it; none = never given
     RankPace pace;                               // of healthy processes
     std::map<WorkerId, Process> processes;
     std::map<JobId, std::set<std::int64_t>> states;                   // on its disk, by their steps
-    std::map<JobId, std::pair<std::int64_t, std::int64_t>> incoming;  // step, and bytes of it that have come
+    std::map<JobId, std::pair<std::int64_t, std::int64_t>> incoming;  // step, and bytes received
   };
   struct Ticket {
     JobId job;
@@ -164,10 +164,10 @@ class Fleet {
     std::int64_t step = 0;
     int from = 0;
     int to = 0;
-    Instant since;  // newest bytes
+    Instant since;  // arrival of the newest bytes
   };
 
-  // What agents do (through Hands).
+  // Actions of agents (through Hands).
   void begin_worker(int node, const api::StartWorker& start, Instant now);
   void signal(WorkerId worker, int number, Instant now);
   void on_message(WorkerId worker, const api::ToWorker& message, Instant now);
@@ -187,7 +187,7 @@ class Fleet {
   void on(const NodeRecovers& event, Instant now);
   void on(const StateComes& event, Instant now);
 
-  // Saved states (fleet_states.cpp).
+  // Checkpoints (fleet_states.cpp).
   void keep_state(const TrainingRun& run, WorkerId writer);
   [[nodiscard]] std::int64_t newest_state_at(JobId job, const std::vector<WorkerId>& members) const;
   void restore(TrainingRun& run, const api::GenerationMessage& commit);
@@ -236,7 +236,7 @@ class Fleet {
 
   [[nodiscard]] bool is_present(WorkerId worker) const;
   [[nodiscard]] bool all_present(const std::vector<WorkerId>& members) const;
-  // Of the members that are present all know of the newest generation.
+  // Whether all present members have received the newest generation.
   [[nodiscard]] bool all_know_of(const std::vector<WorkerId>& members, GenerationNumber number) const;
   [[nodiscard]] std::vector<int> workers_by_node(const TrainingRun& run) const;
   [[nodiscard]] std::vector<RankPace> paces(const TrainingRun& run) const;
@@ -253,8 +253,8 @@ class Fleet {
   std::map<JobId, TrainingRun> runs_;
   std::map<JobId, std::set<std::pair<int, WorkerId>>> processes_of_;  // by node, then worker
   std::map<std::string, Ticket> tickets_;                             // not used yet
-  std::map<JobId, Transfer> transfers_;                               // under way
-  std::map<JobId, std::pair<std::int64_t, int>> brought_;  // step and node of what was brought last for the job
+  std::map<JobId, Transfer> transfers_;                               // in progress
+  std::map<JobId, std::pair<std::int64_t, int>> brought_;  // step and node of the newest transferred checkpoint
   std::uint64_t next_transfer_ = 1;
   std::map<WorkerId, int> where_;  // of every worker ever started
   std::vector<std::string> violations_;

@@ -1,5 +1,5 @@
-// What the simulator knows about a job and the engine does not: its true throughput curve, its work, how long its
-// workers boot and how long a change of size stalls it. The engine learns them only through facts.
+// The true properties of a simulated job, which the engine learns only through facts: throughput curve, work, boot time
+// of its workers and stall at a change of size.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace tidepool::sim {
 
-// The truth about one job. Throughput in samples per second, compute and waiting together.
+// The true properties of one job. Throughput in samples per second, compute and waiting together.
 struct GroundTruth {
   policies::UslCurve curve;
-  std::map<int, double> table;                    // measured throughput by size; where given it overrides the curve
+  std::map<int, double> table;                    // measured throughput by size; overrides the curve if given
   double noise = 0.02;                            // standard deviation of a report's step time, relative
-  std::int64_t work_samples = 1;                  // the job has finished after so many
+  std::int64_t work_samples = 1;                  // samples after which the job has finished
   std::int64_t global_batch = 1;                  // samples a step, at every size
   Duration boot = Duration::seconds(10);          // process start to ready: load the data, build the model
   Duration switch_stall = Duration::millis(500);  // last step of a generation to first of the next
-  bool tells_length = false;                      // its program tells with `ready` how many samples there are
+  bool tells_length = false;                      // its program reports its number of samples with `ready`
   bool restarts = false;                  // its program is restarted at each change (core::ResizeMode::kRestart)
-  Duration park = Duration::millis(500);  // notice to exit of a worker that leaves in order
-  // Begins the job's training as a program of its own. Where given, speed, batch and end are the program's, and of the
-  // above only boot, stall and noise count.
+  Duration park = Duration::millis(500);  // from the request to leave until the exit of a worker
+  // Starts the job's training as a separate program model. If given, speed, batch and end are the program's, and of the
+  // members above only boot, stall and noise are used.
   std::function<std::unique_ptr<Program>()> program;
-  Duration report_every;  // how long a report of steps covers; zero = as the run's setup says
+  Duration report_every;  // time that a report of steps covers; zero = as in the run's setup
 };
 
 // Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.
@@ -50,8 +50,8 @@ struct GroundTruth {
 // Around this many seconds, with a relative standard deviation of `noise`. At least a microsecond.
 [[nodiscard]] Duration draw_around(double seconds, double noise, Rng& rng);
 
-// How one rank computes: so many times longer than a healthy one, give or take `noise` (standard deviation of a step,
-// relative to the step).
+// The speed of one rank: how many times longer it computes than a healthy one, with `noise` (standard deviation of a
+// step, relative to the step).
 struct RankPace {
   double slowdown = 1;
   double noise = 0.02;

@@ -1,5 +1,5 @@
-// The journal's contract in memory: records are appended in batches and are durable only after commit(); a crash
-// loses what is not. A snapshot replaces all records before it at once.
+// A journal in memory with the contract of the real one: records are appended in batches and are durable only after
+// commit(); a crash loses the others. A snapshot replaces all records before it at once.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class MemoryJournal {
     for (auto& record : pending_) durable_.push_back(std::move(record));
     pending_.clear();
   }
-  // A crash: records that were appended and not committed are gone.
+  // A crash: records that were appended and not committed are lost.
   void lose_uncommitted() { pending_.clear(); }
 
   // Requires: nothing is pending.

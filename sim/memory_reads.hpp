@@ -1,6 +1,6 @@
-// What earlier turns of the simulated daemon have left, for the lookups of the next. It holds what is durable and no
-// more: its owner adds to it after a commit. Tokens and node certificates are not of the simulated world. A policy file
-// is not stored in it either: one that is activated has been looked over by its owner, so every version can be run.
+// Lookups of the simulated daemon in the results of its earlier turns. It holds only durable data: its owner adds to it
+// after a commit. Tokens and node certificates are not simulated. Policy files are not stored in it either: the owner
+// has checked an activated file, so every version can be run.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ class MemoryReads final : public leader::TurnReads {
                                                                             const std::string& version) override;
   [[nodiscard]] Status can_run(const leader::PolicyVersion& version, const std::string& params) override;
 
-  std::map<std::string, JobId> keys;                             // submissions already taken
+  std::map<std::string, JobId> keys;                             // accepted submissions
   std::map<JobId, std::shared_ptr<const core::Job>> ended_jobs;  // that have left the state
 };
 

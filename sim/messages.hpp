@@ -1,6 +1,6 @@
-// What passes between the simulated daemon, its clients and its nodes. Between a node and the daemon it is the worker
-// protocol itself (api/worker_protocol.hpp), without its bytes; clients say what the REST interface carries. Anything
-// in flight is lost when a link breaks.
+// The messages between the simulated daemon, its clients and its nodes. Between a node and the daemon it is the worker
+// protocol (api/worker_protocol.hpp) without encoding; clients send what the REST interface carries. Messages in flight
+// are lost when a link breaks.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace tidepool::sim {
 
-// A client's submission; `key` makes the retry of an unanswered one harmless.
+// A client's submission; `key` makes it safe to repeat one without an answer.
 struct Submit {
   std::string key;
   core::JobSpec spec;
@@ -23,28 +23,28 @@ struct FromNode {
   int node = 0;  // index in the cluster
   api::AgentToDaemon message;
 };
-// The daemon's own finding: an agent has been silent for longer than its patience.
+// A timer of the daemon: an agent has been silent for longer than its limit.
 struct AgentSilent {
   int node = 0;
   std::string name;
 };
-// The machine is to get no more work, as a user says; or that is over.
+// A user cordons the node, or ends that.
 struct CordonNode {
   int node = 0;
   bool cordoned = true;
 };
-// What a user asks of a job that the daemon has acknowledged.
+// A user's request for a job that the daemon has acknowledged.
 using UserWish = std::variant<core::JobResizeRequested, core::JobSuspendRequested, core::JobResumeRequested,
                               core::JobCancelRequested>;
-// Who shares the cluster from now on, as its operator says.
+// The operator sets the tree of tenants.
 struct SetTenants {
   core::TenantTree tree;
 };
-// This policy file decides from now on, as its operator says.
+// The operator activates this policy file.
 struct ActivateFile {
   core::PolicyFileRef file;
 };
-// What the daemon's configuration says of pools, and what their providers answer, is `leader::PoolReport`.
+// The configuration of pools, and the answers of their providers, are `leader::PoolReport`.
 using Incoming =
     std::variant<Submit, FromNode, AgentSilent, CordonNode, SetTenants, ActivateFile, UserWish, leader::PoolReport>;
 

@@ -1,8 +1,8 @@
 // The daemon of the simulated world: the daemon's own turn (schedulerd/leader/daemon_turn.hpp) with a journal in memory
-// around it in the place of threads, sockets and disk. Rows are written before anything leaves, and recovery goes by
-// snapshot and journal, as in the real one.
+// in place of threads, sockets and disk. Rows are written before anything is sent, and recovery uses snapshot and
+// journal, as in the real one.
 //
-// At each journal write it asks a crash plan whether to die there; a dead daemon answers nothing until recover().
+// At each journal write a crash plan decides whether it dies there; a dead daemon answers nothing until recover().
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ namespace tidepool::sim {
 enum class CrashPoint {
   kBeforeWrite,   // nothing of the batch reaches the journal
   kBeforeCommit,  // appended, not durable
-  kAfterCommit,   // durable, nothing has been told or done
+  kAfterCommit,   // durable, but nothing has been sent or done
 };
-// Whether to die at the n-th journal write (counted from 1 over the whole run), and where in it.
+// Whether to die at the n-th journal write (counted from 1 over the whole run), and at which point of it.
 using CrashPlan = std::function<std::optional<CrashPoint>(std::uint64_t write)>;
 
-// Faults planted by tests, to show that a property would find them. They are around the turn, never in it, and never
-// set outside tests.
+// Bugs planted by tests, to show that a property would find them. They are around the turn, never in it, and never set
+// outside tests.
 enum class PlantedBug {
   kNone,
-  kFreesLeavingSlots,         // takes an order to leave for a proof of death: a slot is given twice
+  kFreesLeavingSlots,         // treats an order to leave as proof of exit: a slot is allocated twice
   kAcknowledgesBeforeCommit,  // answers clients before their submission is durable
   kLosesExits,                // drops every third report of an exit: its slots are never released
-  kLaunchesAtOnce,            // does not wait for the end of the programs of the generation before
+  kLaunchesAtOnce,            // does not wait until the programs of the previous generation have exited
 };
 
 class SimulatedDaemon final : public Daemon {
@@ -63,10 +63,10 @@ class SimulatedDaemon final : public Daemon {
   [[nodiscard]] Books books() const override { return {decide_ns_, writes_, refused_, invalid_decision_}; }
 
  private:
-  // One turn and its one write; what leaves the daemon is appended. False: it died in the write.
+  // One turn and its one write; outgoing messages are appended. False: it died in the write.
   bool take_turn(std::vector<leader::TurnItem> items, const std::vector<std::string>& keys, Instant now,
                  std::vector<Outgoing>& out);
-  // Puts what the last turn has to ask to the policy file, which takes no simulated time. False: it died in a write.
+  // Passes the question of the last turn to the policy file, which takes no simulated time. False: it died in a write.
   bool ask_file(Instant now, std::vector<Outgoing>& out);
   void tell(leader::TurnResult& result, const std::vector<std::string>& keys, std::vector<Outgoing>& out);
   void show(const leader::TurnRow& row) const;
@@ -87,8 +87,8 @@ class SimulatedDaemon final : public Daemon {
   core::StageTimes stages_;
   MemoryJournal journal_;
   std::optional<leader::DaemonTurn> turn_;
-  std::optional<Instant> ran_at_;         // in this life
-  std::optional<std::int64_t> question_;  // to the policy file, of the last turn
+  std::optional<Instant> ran_at_;         // since its last start
+  std::optional<std::int64_t> question_;  // of the last turn, to the policy file
   MemoryReads memory_;                    // as durable as the journal
   NodeIds ids_;
   std::uint64_t writes_ = 0;

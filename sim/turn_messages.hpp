@@ -1,5 +1,5 @@
-// Between the messages of the simulated world and what a turn of the daemon takes and gives: the same content, but the
-// world knows nodes by their place in the cluster and submissions by their key.
+// Converts between the messages of the simulated world and the input and output of a turn: the same content, but the
+// world identifies nodes by their index in the cluster and submissions by their key.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace tidepool::sim {
 
-// Which id the daemon has given to each node that it has let in. An id stays with its node for ever.
+// The id that the daemon has given to each admitted node. A node keeps its id for ever.
 class NodeIds {
  public:
   void add(int node, NodeId id);
-  // No id: it has never been let in.
+  // No id: it was never admitted.
   [[nodiscard]] NodeId of(int node) const;
-  // None: no admission of it has left the daemon, though one may be in its journal.
+  // None: no admission of it has been sent, though one may be in its journal.
   [[nodiscard]] std::optional<int> node_of(NodeId id) const;
 
  private:
@@ -29,7 +29,7 @@ class NodeIds {
 
 [[nodiscard]] leader::TurnItem item_of(const Incoming& incoming, const NodeIds& ids);
 
-// Appends what the world hears of the order, which is nothing if it goes to a node that was never let in.
+// Appends the messages of the order; none if its node was never admitted.
 void pass_on(leader::TurnOrder order, NodeIds& ids, std::vector<Outgoing>& out);
 
 // Of a submission; empty: it is none.

@@ -1,5 +1,5 @@
-// A workload: which jobs arrive when, what they ask for and what they truly are. Read from CSV text or generated
-// from a seed; reading the file itself is the caller's business.
+// A workload: which jobs arrive when, what they request and their true properties. Read from CSV text or generated from
+// a seed; the caller reads the file.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct SimJob {
   core::JobSpec spec;
   GroundTruth truth;
   std::string application;  // group in reports; "generated" if none
-  std::string user;         // who submits it; empty = not known
+  std::string user;         // who submits it; empty = unknown
 };
 
 struct Workload {
   std::string name;
   std::vector<SimJob> jobs;        // by arrival
-  std::vector<std::string> notes;  // what its source asks for and these jobs do not get, in words
+  std::vector<std::string> notes;  // what its source requests and these jobs do not get, as sentences
 };
 
 struct GeneratorOptions {
@@ -40,16 +40,17 @@ struct GeneratorOptions {
 // Sizes, curves, lengths, priorities and tenants are drawn independently for each job.
 [[nodiscard]] Workload generate_workload(const GeneratorOptions& options);
 
-// What the first line of a trace names at least (studies/traces/trace.hpp); a workload is none, and errors tell of it.
+// The columns that the first line of a trace has at least (studies/traces/trace.hpp); a trace is not a workload, and
+// the error says so.
 inline constexpr std::string_view kNeededOfTrace = "submit_s,gpus,duration_s";
 
-// Reads one of two CSV forms, told apart by the columns that the first line names, in any order; times in seconds, no
-// quoted fields:
+// Reads one of two CSV forms, recognized by the columns of the first line, in any order; times in seconds, no quoted
+// fields:
 //   name,time,application,num_replicas,batch_size
 //     The form of published traces. An application's curve and length are drawn from a class of its size (see
 //     workload.cpp), the same for the same `seed`; num_replicas is the preferred size, at most `size_max` is tried.
 //   name,tenant,submit_s,priority,min,max,preferred,batch,samples,samples_per_second,sigma,kappa
-//     Tidepool's own form: the truth is given, with the parameters of policies/models/usl_curve.hpp.
+//     Tidepool's own form: the true properties are given, with the parameters of policies/models/usl_curve.hpp.
 // An error names the file, the line and what it should hold.
 struct CsvOptions {
   std::string name;  // of the file; printed as the workload
