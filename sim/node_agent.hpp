@@ -1,5 +1,5 @@
-// The agent of one simulated machine: the real AgentState over a state directory in memory, which outlives agents as
-// the disk outlives a crash. Facts go in; what the agent then does to processes and links goes through Machine.
+// The agent of one simulated machine: the real AgentState over a state directory in memory, which survives agents as a
+// disk survives a crash. It receives facts; the agent's actions on processes and links go through Machine.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,23 @@
 
 namespace tidepool::sim {
 
-// What an agent can do on its machine and to its link.
+// The actions of an agent on its machine and its link.
 class Machine {
  public:
   virtual ~Machine() = default;
 
-  // A worker takes its slots: its process is started, or it is a restartable worker, whose program comes and goes.
+  // A worker takes its slots: its process is started, or it is a restartable worker, whose programs start and exit
+  // while it exists.
   virtual void begin_worker(const api::StartWorker& order) = 0;
   virtual void begin_program(WorkerId worker, const agent::RestartableWorker::StartProgram& what) = 0;
   virtual void signal(WorkerId worker, int number) = 0;
-  // Nothing of the worker is left: its exit is on record.
+  // The worker has no process left: its exit is recorded.
   virtual void end_worker(WorkerId worker) = 0;
   virtual void on_message(WorkerId worker, const api::ToWorker& message) = 0;
-  // Each worker connects to its agent again and says where it stands.
+  // Each worker connects to its agent again and reports its state.
   virtual void relink_workers() = 0;
 
-  // Saved states of jobs: looked for, fetched, no longer fetched, handed over.
+  // Checkpoints of jobs: search, fetch, cancel a fetch, send.
   virtual void ask_for_state(JobId job, std::int64_t step) = 0;
   virtual void fetch_state(const api::FetchState& from) = 0;
   virtual void abandon_fetch(JobId job) = 0;
@@ -40,7 +41,7 @@ class Machine {
   virtual void close_link() = 0;
   virtual void greet(std::vector<WorkerId> running) = 0;
   virtual void send(api::AgentToDaemon message) = 0;
-  // The agent has something to do then, if nothing else comes first.
+  // Wakes the agent at that time, if nothing else does before.
   virtual void wake_at(Instant at) = 0;
 };
 
@@ -48,26 +49,26 @@ class NodeAgent {
  public:
   explicit NodeAgent(std::uint64_t seed) : seed_(seed) {}
 
-  // The machine is switched on: an agent starts over what the disk holds, and looks for its daemon.
+  // The machine is switched on: an agent starts with what is on the disk, and connects to its daemon.
   void boot(Machine& machine, Instant now);
-  // The machine loses its power. What is on record stays.
+  // The machine loses its power. The disk keeps its contents.
   void crash();
-  // Nothing happens on a machine that is off.
+  // No effect on a machine that is off.
   void feed(agent::Fact fact, Machine& machine, Instant now);
-  // Something may be due.
+  // A timer may be due.
   void wake(Machine& machine, Instant now);
 
   [[nodiscard]] bool runs() const { return state_.has_value(); }
   [[nodiscard]] bool all_acknowledged() const { return disk_.history.unacknowledged.empty(); }
 
  private:
-  // What is kept of a restartable worker, as the agent's files have it.
+  // The stored record of a restartable worker, as in the agent's files.
   struct ProgramRecord {
     api::StartWorker order;
     GenerationNumber generation = 0;  // of the address that was offered last
     int rank = 0;
     bool started = false;                    // a program in it
-    std::optional<api::EndedMessage> ended;  // how that has ended by itself
+    std::optional<api::EndedMessage> ended;  // how it has exited by itself
   };
   struct Disk {
     agent::RecordedWorkers history;
@@ -82,7 +83,7 @@ class NodeAgent {
   std::uint64_t seed_;
   Disk disk_;
   std::optional<agent::AgentState> state_;
-  std::deque<agent::Fact> facts_;  // that arose while actions are carried out, so that these keep their order
+  std::deque<agent::Fact> facts_;  // that occurred during actions, queued to keep their order
   bool feeding_ = false;
   std::optional<Instant> wake_at_;
 };

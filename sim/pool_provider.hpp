@@ -1,10 +1,9 @@
-// The providers of a simulated world: they do what the daemon's state asks for, take their time over it, fail as often
-// as they are told to, and count what each machine costs. They decide nothing: the daemon's own stage does.
+// The providers of a simulated world: they carry out what the daemon's state requests, with delays, fail with the
+// configured probability, and compute the cost of each machine. They decide nothing: the daemon's own stage does.
 //
-// A machine is billed from the moment in which the daemon asks for it until it is gone, whatever it does in between.
-// Calls have an effect even if the daemon dies before their answer, and each can be made again (as
-// schedulerd/live/providers/node_provider.hpp asks of real ones). What is drawn for a machine follows from the seed and
-// its number alone.
+// A machine is billed from its request until it is gone, whatever it does in between. Calls have an effect even if the
+// daemon dies before their answer, and each can be repeated (as schedulerd/live/providers/node_provider.hpp requires of
+// real ones). The random values of a machine follow from the seed and its number alone.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +24,11 @@ namespace tidepool::sim {
 
 struct PoolModel {
   core::PoolSpec spec;
-  double lead_spread = 0;   // a node joins after lead_time times 1 - spread to 1 + spread, spread < 1
+  double lead_spread = 0;   // a node joins after lead_time x (1 - spread) to lead_time x (1 + spread); < 1
   double create_fails = 0;  // chance that an attempt to create a node fails
-  double never_joins = 0;   // chance that a machine is there and its agent never joins
-  Duration reclaim_every;   // mean time until a node is taken back; zero = never
-  Duration reclaim_notice;  // how long before that its agent hears of it
+  double never_joins = 0;   // chance that a machine is created and its agent never joins
+  Duration reclaim_every;   // mean time until a node is reclaimed; zero = never
+  Duration reclaim_notice;  // time from the notice to its agent until then
   double speed = 1;         // of computing, as in NodeKind
 };
 
@@ -38,7 +37,7 @@ struct PoolSetup {
   double spot_share = 1;
 };
 
-// What a machine was there for, from being asked for until it was gone.
+// The life of a machine, from its request until it was gone.
 struct NodeLife {
   std::string pool;
   std::string name;
@@ -54,10 +53,10 @@ struct NodeLife {
   [[nodiscard]] double cost() const { return hours() * slots * price_per_slot_hour.to_units(); }
 };
 
-// What a provider does later.
+// A scheduled action of a provider.
 struct CreateEnds {
   NodeLife node;
-  std::uint64_t life = 0;  // of the daemon that has called
+  std::uint64_t life = 0;  // of the daemon that made the call
 };
 struct DeleteEnds {
   core::NodeRequest request = 0;
@@ -72,7 +71,7 @@ struct ReclaimTold {
 struct MachineTaken {
   core::NodeRequest request = 0;
 };
-// The daemon asks what there is.
+// The daemon lists the nodes.
 struct ListDue {
   std::uint64_t life = 0;
 };
@@ -80,7 +79,7 @@ using PoolEvent = std::variant<CreateEnds, DeleteEnds, MachineBoots, ReclaimTold
 
 class PoolProvider {
  public:
-  // What it does in the world.
+  // Actions on the world.
   struct Hands {
     std::function<void(Instant, PoolEvent)> later;
     std::function<int(const std::string& name, const NodeKind&)> switch_on;  // returns the new node's index
@@ -89,19 +88,19 @@ class PoolProvider {
   };
   PoolProvider(PoolSetup setup, std::uint64_t seed, Hands hands);
 
-  // A daemon begins to run: what its configuration tells it.
+  // A daemon starts: the facts from its configuration.
   [[nodiscard]] core::PoolsConfigured begin_life();
-  // It is dead; answers to its calls are lost.
+  // The daemon is dead; answers to its calls are lost.
   void end_life();
-  // Makes the calls that the state asks for.
+  // Makes the calls that the state requests.
   void look(const core::ClusterState& state, Instant now);
-  // Returns what the daemon is told. `state` is null while it is dead.
+  // Returns the answers for the daemon. `state` is null while it is dead.
   [[nodiscard]] std::vector<leader::PoolReport> happen(const PoolEvent& event, const core::ClusterState* state,
                                                        Instant now);
 
-  // Nothing is there but the nodes that pools have at least, or that a policy file wants without a job.
+  // Whether only the nodes are left that pools keep at least, or that a policy file wants without a job.
   [[nodiscard]] bool at_rest(const core::ClusterState& state) const;
-  // Every machine that was there, in the order of their numbers; those that still are, until `now`.
+  // Every machine, in the order of their numbers; present ones until `now`.
   [[nodiscard]] std::vector<NodeLife> lives(Instant now) const;
 
  private:
@@ -129,9 +128,9 @@ class PoolProvider {
   std::uint64_t seed_;
   Hands hands_;
   std::uint64_t life_ = 0;                // of the daemon
-  std::set<core::NodeRequest> creating_;  // calls of this life that are under way
+  std::set<core::NodeRequest> creating_;  // calls of this daemon that are in progress
   std::set<core::NodeRequest> deleting_;
-  bool list_is_due_ = false;  // an event of it is under way
+  bool list_is_due_ = false;  // its event is scheduled
   std::map<core::NodeRequest, Machine> machines_;
   std::vector<NodeLife> ended_;
 };

@@ -1,6 +1,6 @@
-// What a run is judged by: the one object that `schedctl sim run` prints, and a row per job.
-// All times in seconds of simulated time; the decision times and wall_s are real ones, measured by the caller's
-// stopwatch, and take no part in the digest.
+// The score of a run: the one object that `schedctl sim run` prints, and a row per job. All times in seconds of
+// simulated time; the decision times and wall_s are real ones, measured by the caller's stopwatch, and are not in the
+// digest.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Scoreboard {
   std::int64_t jobs = 0;
   std::int64_t completed = 0;  // succeeded
   std::int64_t started = 0;
-  // Over completed jobs: from submission to end. Percentiles are nearest-rank. Without such a job 0, and null as JSON;
-  // so it is with all figures that are of completed or of started jobs.
+  // Over completed jobs: from submission to end. Percentiles are nearest-rank. Without such a job 0, and null in JSON;
+  // the same holds for all figures over completed or started jobs.
   double avg_jct_s = 0;
   double p50_jct_s = 0;
   double p90_jct_s = 0;
@@ -33,26 +33,26 @@ struct Scoreboard {
   double makespan_s = 0;   // first submission to last end
   double avg_queue_s = 0;  // over started jobs: submission to first step
   double gpu_hours = 0;    // slots held, by all jobs
-  double utilization = 0;  // slot time held / (slots x makespan); of nodes of pools their time counts
+  double utilization = 0;  // slot time held / (slots x makespan); for pool nodes, the time that they exist
   std::int64_t resizes = 0;
   std::int64_t preemptions = 0;
-  // Finish-time fairness (Mahajan et al., "Themis", NSDI 2020): time in the system over the time the job would have
-  // taken alone on its share, which is slots / (mean number of jobs in the system during its life), all of the fastest
-  // type that it may be on. Above 1 = worse off than with an equal share.
+  // Finish-time fairness (Mahajan et al., "Themis", NSDI 2020): time in the system over the time that the job would
+  // have taken alone on its share, which is slots / (mean number of jobs in the system during its life), all of the
+  // fastest type that it may use. Above 1 = worse off than with an equal share.
   double ftf_worst = 0;
-  double ftf_unfair_fraction = 0;  // share of completed jobs above 1
-  std::int64_t deadlines = 0;      // jobs that have one
+  double ftf_unfair_fraction = 0;  // fraction of completed jobs above 1
+  std::int64_t deadlines = 0;      // jobs with a deadline
   std::int64_t deadlines_met = 0;  // of these: completed by then; a declined job has missed it
-  // More than any policy can meet (studies/replay/elasticflow/deadline_bound.hpp); 0 = not computed.
+  // Upper bound of deadlines_met under any policy (studies/replay/elasticflow/deadline_bound.hpp); 0 = not computed.
   std::int64_t deadlines_bound = 0;
-  // Lower than any policy can get the average completion time (studies/replay/jct_bound.hpp); none = not computed.
+  // Lower bound of the average completion time under any policy (studies/replay/jct_bound.hpp); none = not computed.
   std::optional<double> jct_bound_s;
-  // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it; none = the
-  // policy does not tell.
+  // For a policy that maximizes total worth: by which fraction each decision was below its bound; none = the policy
+  // does not report it.
   std::optional<double> gap_p50;
   std::optional<double> gap_p99;
-  std::int64_t faults = 0;  // of nodes and workers, that struck
-  // Of nodes of pools, from being asked for until they are gone; none = the cluster is fixed.
+  std::int64_t faults = 0;  // of nodes and workers, that occurred
+  // Nodes of pools, from their request until they are gone; none = the cluster is fixed.
   struct PoolBill {
     std::int64_t nodes = 0;
     std::int64_t never_joined = 0;  // of these
@@ -70,10 +70,10 @@ struct Scoreboard {
 struct ScoreInput {
   const SimResult& result;
   const ClusterShape& cluster;  // at its largest
-  int fixed_slots = 0;          // of these on nodes that are of no pool; only with pools
+  int fixed_slots = 0;          // of these on nodes outside pools; only with pools
   std::string workload;         // its name
   std::string policy;
-  // How long the row's job would take alone on so many slots (a fraction when below 1).
+  // Seconds that the row's job would take alone on this many slots (a fraction of a slot when below 1).
   std::function<double(std::size_t row, double slots)> alone_seconds;
   double wall_s = 0;
   std::optional<double> jct_bound_s;
@@ -81,16 +81,16 @@ struct ScoreInput {
 };
 [[nodiscard]] Scoreboard score(const ScoreInput& input);
 
-// What is not known is null.
+// Unknown values are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const Scoreboard& board);
 
 // ScoreInput::alone_seconds for a workload of modelled jobs, which must outlive it: on the fastest of these nodes'
-// slots that the job may be on; none = all compute as the jobs' truths say.
+// slots that the job may use; none = all compute at the speed of the jobs' true curves.
 [[nodiscard]] std::function<double(std::size_t, double)> alone_in(const Workload& workload,
                                                                   const std::vector<NodeKind>& kinds = {});
 
-// One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s,
-// jct_s, slot_hours, resizes, preemptions, steps, deadline_s. Times that never came are empty.
+// One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s, jct_s,
+// slot_hours, resizes, preemptions, steps, deadline_s. Times of events that did not occur are empty.
 [[nodiscard]] std::string per_job_csv(const std::vector<JobResult>& rows);
 
 // Finish-time fairness of each completed job, in the rows' order; 0 for the others.

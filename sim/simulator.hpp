@@ -1,5 +1,5 @@
-// One run: the daemon, whose turn is the real one, the world outside, and links between them that delay,
-// break and lose what is in flight, all under a virtual clock. The same setup gives the same run, event by event.
+// One run: the daemon, whose turn is the real one, the world outside, and links between them that delay messages, break
+// and lose what is in flight, all under a virtual clock. The same setup gives the same run, event by event.
 #pragma once
 
 #include <cstdint>
@@ -25,51 +25,51 @@
 
 namespace tidepool::sim {
 
-// What a user does while the run goes on.
+// A user's action during the run.
 struct UserAct {
   enum class Kind { kResize, kSuspend, kResume, kCancel, kCordon, kUncordon };
   Duration at;
   Kind kind = Kind::kResize;
-  std::size_t job = 0;  // index in the workload; nothing happens if the daemon has not acknowledged it by then
-  int size = 0;         // of a resize; 0 clears the wish
+  std::size_t job = 0;  // index in the workload; no effect if the daemon has not acknowledged it by then
+  int size = 0;         // of a resize; 0 clears the request
   int node = 0;         // of a cordon
 };
 
-// A policy file that decides from the start, as in a daemon with `--policy FILE`.
+// A policy file that is active from the start, as in a daemon with `--policy FILE`.
 struct ActivePolicyFile {
   core::PolicyFileRef file;
-  std::shared_ptr<const core::Policy> policy;  // what plans by its answers: EngineParts::file_policy
-  // Makes what is asked in one run whose engine has these parts.
+  std::shared_ptr<const core::Policy> policy;  // plans by its answers: EngineParts::file_policy
+  // Creates the policy file's caller for one run whose engine has these parts.
   std::function<AskFile(const core::Engine::Parts& parts)> asker;
 };
 
 struct SimSetup {
   Workload workload;  // names are unique
   ClusterShape cluster;
-  PoolSetup pools;              // beside those nodes
-  core::TenantTree tenants;     // who shares them, set before the first job comes; empty = jobs of any tenant
-  std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
+  PoolSetup pools;              // in addition to those nodes
+  core::TenantTree tenants;     // set before the first job is submitted; empty = jobs of any tenant
+  std::vector<NodeKind> kinds;  // one per node of the cluster, or none: all nodes are as in `cluster`
   std::function<core::Engine::Parts()> parts;
   std::optional<ActivePolicyFile> file;  // none = the policies of the parts decide; its policy is among these
   std::uint64_t seed = 1;
   FaultMix faults;
-  std::vector<Fault> more_faults;  // beside those that are drawn
+  std::vector<Fault> more_faults;  // in addition to the drawn ones
   std::vector<UserAct> acts;
   CrashPlan crash_plan;
   PlantedBug bug = PlantedBug::kNone;
   Duration report_every = Duration::seconds(30);
   bool compute_times = false;
-  std::int64_t state_rate = 0;                      // as Fleet::Setup
+  std::int64_t state_rate = 0;                      // as in Fleet::Setup
   Duration latency = Duration::millis(2);           // of every message
-  Duration latency_jitter;                          // up to so much more; messages of a link keep their order
+  Duration latency_jitter;                          // largest additional delay; messages of a link keep their order
   Duration patience = Duration::seconds(10);        // silence after which a node counts as lost
-  Duration daemon_restart = Duration::seconds(2);   // from its death to its next life
-  Duration limit = Duration::seconds(90 * 86'400);  // the run ends here whatever is left
+  Duration daemon_restart = Duration::seconds(2);   // from its death to its next start
+  Duration limit = Duration::seconds(90 * 86'400);  // the run ends here in any case
   std::size_t records_per_snapshot = 64;
   bool keep_decisions = false;                       // as JSON lines
-  std::function<void(const core::Event&)> on_event;  // each event, once it is durable; none = not told
+  std::function<void(const core::Event&)> on_event;  // each event, once it is durable; none = no callback
   std::function<std::int64_t()> stopwatch_ns;
-  // Makes another daemon than the model; the crash plan and the planted bug are the model's alone.
+  // Creates another daemon than SimulatedDaemon; the crash plan and the planted bug apply only to that one.
   std::function<std::unique_ptr<Daemon>(const DaemonParts&)> daemon;
 };
 
@@ -87,15 +87,15 @@ struct JobResult {
   double slot_seconds = 0;
   std::int64_t resizes = 0;
   std::int64_t preemptions = 0;
-  std::int64_t steps = 0;  // really committed by its workers
+  std::int64_t steps = 0;  // committed by its workers
   std::int64_t steps_wanted = 0;
-  // How many slots it held from when on, in order; what a run does not record is empty.
+  // The numbers of slots that it held and since when, in order; empty if the run does not record them.
   struct Held {
     double at_s = 0;
     int slots = 0;
   };
   std::vector<Held> held;
-  // It holds so many from now on. Requires: `at_s` is not before the last time.
+  // Records that it holds this many from now on. Requires: `at_s` is not before the last time.
   void hold(double at_s, int slots);
 };
 
@@ -103,21 +103,21 @@ struct SimResult {
   std::vector<JobResult> rows;  // in the workload's order
   std::int64_t decisions = 0;   // with an intent or a new verdict
   std::vector<std::int64_t> decide_ns;
-  std::vector<double> gaps;  // (bound - worth) / bound of each decision whose policy tells them
+  std::vector<double> gaps;  // (bound - worth) / bound of each decision whose policy reports them
   std::vector<std::string> decision_lines;
   std::uint64_t digest = 0;  // of every decision, in order
   std::uint64_t journal_writes = 0;
   std::int64_t crashes = 0;  // of the daemon
-  std::int64_t faults = 0;   // of nodes and workers, that struck while the run went on
-  bool complete = false;     // every job ended, every slot came back, every process is gone, and so are idle nodes
-  bool cut_off = false;      // its limit of simulated time came first
+  std::int64_t faults = 0;   // of nodes and workers, that occurred during the run
+  bool complete = false;     // every job ended, every slot is free, no process and no idle node is left
+  bool cut_off = false;      // stopped by the limit of simulated time
   Duration end;
-  // What must never happen and did, in words; empty in a sound run.
+  // Violations of what must never happen, as sentences; empty in a correct run.
   std::vector<std::string> violations;
   std::vector<std::string> refused;            // facts that the engine refused; for diagnosis
-  std::optional<std::vector<NodeLife>> nodes;  // of pools, as they were asked for; none = there are no pools
+  std::optional<std::vector<NodeLife>> nodes;  // of pools, in the order of their requests; none = there are no pools
   core::ClusterState state;
-  std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // that clients know of, ended ones too
+  std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // acknowledged ones, including ended ones
 };
 
 class Simulator {
@@ -155,11 +155,11 @@ class Simulator {
   using Event = std::variant<Arrives, ToDaemon, ToWorld, FleetEvent, FaultStrikes, UserActs, DaemonStarts, DaemonWakes,
                              PatienceEnds, PoolEvent>;
 
-  // One end to end connection. A message of another number than the present one was lost with its link.
+  // One connection between agent and daemon. A message with another number than the present one was lost with its link.
   struct Link {
     bool up = false;
     bool wanted = false;   // its agent waits for it
-    bool greeted = false;  // the daemon has answered; before that it has no link to send anything on
+    bool greeted = false;  // the daemon has answered; before that it cannot send on the link
     std::uint64_t number = 0;
     Instant last_up;    // arrival of the newest message to the daemon
     Instant last_down;  // and to the world
@@ -213,10 +213,10 @@ class Simulator {
   std::vector<Fault> faults_;
   std::vector<Link> links_;  // one per node
   Link clients_;
-  std::map<std::string, int> newest_of_name_;  // of nodes of pools, whose names are given again
+  std::map<std::string, int> newest_of_name_;  // of nodes of pools, whose names are used again
   std::map<std::string, std::size_t> job_of_name_;
   std::set<std::size_t> arrived_;
-  std::map<std::string, JobId> acknowledged_;  // by name; what clients have been promised
+  std::map<std::string, JobId> acknowledged_;  // by name; acknowledged submissions
   std::map<JobId, JobResult> counts_;          // only the counters are used
   std::optional<Instant> wake_at_;
   std::set<DecisionId> decided_;
