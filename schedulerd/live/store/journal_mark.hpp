@@ -1,6 +1,6 @@
-// A sixteen-byte file that says how far the journal had come when it last committed. It is written
-// after each commit and never synced, so it may lag after a power failure but never runs ahead: a
-// journal that ends before its mark has lost acknowledged rows.
+// A sixteen-byte file with the journal's position at its last commit. It is written after each commit and never synced,
+// so it may lag after a power failure but is never ahead: a journal that ends before its mark has lost acknowledged
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tidepool::live {
 
 class JournalMark {
  public:
-  // A mark that cannot be opened or read counts as none: it only detects lost rows, recovery does not need it.
+  // A mark that cannot be opened or read counts as absent: it only detects lost rows, recovery does not need it.
   explicit JournalMark(const std::string& path);
   ~JournalMark();
   JournalMark(JournalMark&& other) noexcept;

@@ -6,13 +6,13 @@
 
 namespace tidepool::live {
 
-// When a row is written, on the daemon's own line, and what that is by the wall clock.
+// The time at which a row is written, on the daemon's clock and by the wall clock.
 struct RowTime {
   Instant now;
   WallClock wall;
 };
 
-// Appends to the open batch. The report on a shadow is its comparer's, so that row writes nothing.
+// Appends to the open batch. The report on a shadow is written by its comparer, so that its row writes nothing.
 [[nodiscard]] Status append_row(Journal& journal, const leader::TurnRow& row, const RowTime& time);
 
 }  // namespace tidepool::live

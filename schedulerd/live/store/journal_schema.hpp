@@ -1,16 +1,16 @@
-// The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, jobs that have ended in
-// a table, and decisions in the journal alone; version 9 keeps what lists show of ended jobs; version 10 has
-// specifications without the text of the job file; version 11 has measurements without a loss; version 12 has who asked
-// for what events tell. Versions 7 to 11 are made into it when they are opened (journal_upgrade.hpp); what they hold of
-// specifications is read as it is (core/codec/spec_codec.cpp). Earlier ones were never released, and are not read.
+// The tables of the state database. A change here is a new schema version, and so is a change of the bodies of facts,
+// decisions and snapshots (core/codec/codec.hpp). Version 8 has snapshots in rows, ended jobs in a table, and decisions
+// in the journal alone; version 9 stores what lists show of ended jobs; version 10 has specifications without the text
+// of the job file; version 11 has measurements without a loss; version 12 has the user whose command caused an event.
+// Versions 7 to 11 are upgraded when they are opened (journal_upgrade.hpp); their specifications are read unchanged
+// (core/codec/spec_codec.cpp). Earlier versions were never released and are not read.
 #pragma once
 
 namespace tidepool::live {
 
 inline constexpr int kSchemaVersion = 12;
 
-// What version 8 has and version 7 has not.
+// The difference from version 7 to version 8.
 inline constexpr const char* kSchemaOf8 = R"sql(
 CREATE TABLE snapshots(
   seq INTEGER PRIMARY KEY,       -- newest row of the journal in it
@@ -37,13 +37,13 @@ CREATE TABLE decisions(
 CREATE INDEX decision_jobs_by_decision ON decision_jobs(decision);
 )sql";
 
-// What version 9 has and version 8 has not. `listed` is empty of jobs that version 8 stored: those are read whole.
+// The difference from version 8 to version 9. `listed` is empty for jobs that version 8 stored: those are read whole.
 inline constexpr const char* kSchemaOf9 = R"sql(
 ALTER TABLE ended_jobs ADD COLUMN listed TEXT NOT NULL DEFAULT '';
 CREATE INDEX ended_jobs_by_name ON ended_jobs(name, id);
 )sql";
 
-// A loss may be none, since version 11: that of a training that diverged is no number.
+// Since version 11 a measurement may have no loss: that of a training that diverged is not a number.
 inline constexpr const char* kMetricsTable = R"sql(
 CREATE TABLE job_metrics(
   job INTEGER NOT NULL, ordinal INTEGER NOT NULL, at_us INTEGER NOT NULL, step INTEGER NOT NULL,
@@ -52,14 +52,13 @@ CREATE TABLE job_metrics(
   PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
 )sql";
 
-// What version 12 has and version 11 has not. Empty of events that no user's command brought about, and of earlier
-// ones.
+// The difference from version 11 to version 12. Empty for events that no user's command caused, and for earlier ones.
 inline constexpr const char* kSchemaOf12 = R"sql(
 ALTER TABLE events ADD COLUMN actor TEXT NOT NULL DEFAULT '';
 )sql";
 
-// What lists go by (ended_lists.hpp, history.hpp). Made where they lack whenever a database is opened: they hold
-// nothing of their own, so they need no version.
+// The indexes of lists (ended_lists.hpp, history.hpp). Missing ones are created whenever a database is opened: they
+// have no data of their own, so they need no version.
 inline constexpr const char* kIndexesOfLists = R"sql(
 CREATE INDEX IF NOT EXISTS events_by_type ON events(type, seq);
 CREATE INDEX IF NOT EXISTS events_by_node ON events(node, seq) WHERE node IS NOT NULL;

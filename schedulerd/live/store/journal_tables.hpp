@@ -1,4 +1,4 @@
-// The tables of a journal as a database is opened: made in a fresh file, brought up to date in an older one.
+// Prepares the tables of a journal when a database is opened: created in a new file, upgraded in an older one.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tidepool::live {
 
-// Sets how the database writes (WAL, synchronous=FULL), and makes or upgrades its tables. A file that is damaged, or
-// that a newer version wrote, is an error that names it.
+// Sets the write mode of the database (WAL, synchronous=FULL), and creates or upgrades its tables. A file that is
+// damaged, or that a newer version wrote, is an error that names it.
 [[nodiscard]] Status prepare_journal(Database& database, const std::string& path);
 
 }  // namespace tidepool::live

@@ -1,4 +1,4 @@
-// Databases of an earlier schema version, made into one of this version when they are opened.
+// Upgrades databases of an earlier schema version to this version when they are opened.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace tidepool::live {
 
-// Kept its snapshots as one text each, and jobs that have ended among the others.
+// This version stored each snapshot as one text, and ended jobs among the others.
 inline constexpr int kOldestVersion = 7;
 
-// Requires: `version` is one from kOldestVersion to the one before this. From 7, in one transaction: the newest
-// undamaged snapshot becomes rows, and jobs that have ended leave it for their table. Those that have ended in rows
-// after it leave when these are replayed (Journal::complete_ended).
+// Requires: `version` is between kOldestVersion and the one before this. From 7, in one transaction: the newest
+// undamaged snapshot becomes rows, and ended jobs move from it to their table. Jobs that end in later rows are moved
+// when these are replayed (Journal::complete_ended).
 [[nodiscard]] Status upgrade_journal(Database& database, const std::string& path, std::int64_t version);
 
 }  // namespace tidepool::live

@@ -1,7 +1,8 @@
-// The upkeep of a journal: snapshots, so that a restart replays few rows, and the past, so that the file stays small.
+// The upkeep of a journal: snapshots, so that a restart replays few rows, and the removal of old rows, so that the file
+// stays small.
 //
-// Rule: a piece of it goes with a batch, small enough that no answer waits for more than that. Where much changes
-// snapshots lie farther apart, by what the newest one cost. Everything happens within the journal's batches, on its
+// Rule: each batch carries a piece of it, small enough that no answer waits for more than that. With many changes
+// snapshots are farther apart, by the cost of the newest one. Everything happens within the journal's batches, on its
 // thread.
 #pragma once
 
@@ -25,22 +26,23 @@ class JournalUpkeep {
   [[nodiscard]] Status prepare(Database& database);
   [[nodiscard]] SnapshotStore& snapshots() { return snapshots_; }
 
-  // Of the journal so far.
+  // Of the journal as written so far.
   struct Position {
     std::uint64_t last_seq = 0;
-    std::uint64_t own_decision = 0;  // which stays, however old; 0 = none
+    std::uint64_t own_decision = 0;  // is kept at any age; 0 = none
     const core::ClusterState& state;
     const StoredClock& clock;
   };
-  // There is a snapshot to write, or something of the past to drop.
+  // Whether a snapshot is due, or old rows can be removed.
   [[nodiscard]] bool is_due(std::uint64_t last_seq) const;
-  // A piece. Beside `added` rows of its own the batch takes a few of a snapshot, and many if it has nothing else to do.
+  // Writes a piece. In addition to `added` rows of its own the batch takes a few of a snapshot, and many if it has
+  // nothing else to write.
   struct Batch {
     bool idle = false;
     std::size_t added = 0;
   };
   [[nodiscard]] Status add(const Position& at, const Batch& batch);
-  // All of it, and a snapshot whether it is due or not.
+  // Writes all of it, and a snapshot whether it is due or not.
   [[nodiscard]] Status finish(const Position& at);
 
  private:
@@ -51,7 +53,7 @@ class JournalUpkeep {
   SnapshotStore snapshots_;
   Retention past_;
   SizeLimit size_;
-  bool sweeps_ = true;  // there may be something of the past to drop
+  bool sweeps_ = true;  // old rows may have to be removed
 };
 
 }  // namespace tidepool::live

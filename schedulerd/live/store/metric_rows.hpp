@@ -1,7 +1,7 @@
-// What was measured of jobs over time, as rows of the journal's database.
+// The measurements of jobs over time, as rows of the journal's database.
 //
-// Rule: the newest points of a job stay; once there are too many, older ones are thinned evenly, so that a job of any
-// length keeps an even curve. Everything is written within the journal's batches, on its thread.
+// Rule: the newest points of a job are kept; once there are too many, older ones are thinned evenly, so that a job of
+// any length keeps an even curve. Everything is written within the journal's batches, on its thread.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class MetricRows {
   [[nodiscard]] Status prepare(Database& database);
   // Requires: a batch is open.
   [[nodiscard]] Status add(JobId job, const MetricPoint& point);
-  // No more points of it come.
+  // The job gets no more points.
   void forget(JobId job) { ordinals_.erase(job); }
 
  private:
   [[nodiscard]] Status thin(JobId job, std::int64_t next);
 
   std::int64_t points_max_;
-  std::map<JobId, std::int64_t> ordinals_;  // the next one, by job
+  std::map<JobId, std::int64_t> ordinals_;  // next ordinal, by job
   Statement add_, next_ordinal_, thin_;
 };
 

@@ -1,5 +1,5 @@
-// The tables of node tokens and of what node names are known by. Databases that have none yet get them when they are
-// opened; versions that know nothing of them leave them alone.
+// The tables of node tokens and of the keys of node names. Databases without them get them when they are opened;
+// earlier versions ignore them.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ class NodeTrustRows {
  public:
   // Once, by the connection that writes.
   [[nodiscard]] static Status make_tables(Database& database);
-  // To read: after make_tables(), by any connection.
+  // For reading: after make_tables(), by any connection.
   [[nodiscard]] Status prepare(Database& database);
-  // To write, too.
+  // For reading and writing.
   [[nodiscard]] Status prepare_writing(Database& database);
 
-  // In place of what is there of it.
+  // Replaces its stored value.
   [[nodiscard]] Status put(const leader::NodeToken& token);
   [[nodiscard]] Status put(const leader::NodeCredential& credential);
 

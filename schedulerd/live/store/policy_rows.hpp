@@ -1,4 +1,4 @@
-// Policy versions as they lie in the database.
+// Policy versions as stored in the database.
 #pragma once
 
 #include "schedulerd/live/service/policy_version.hpp"
@@ -6,7 +6,7 @@
 
 namespace tidepool::live {
 
-// Of a row with the columns name, version, created_at, created_by, manifest, source, tests, checks.
+// From a row with the columns name, version, created_at, created_by, manifest, source, tests, checks.
 [[nodiscard]] PolicyVersion policy_at(const Row& row);
 
 }  // namespace tidepool::live

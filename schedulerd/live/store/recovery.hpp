@@ -1,5 +1,5 @@
-// From disk to a running engine: the newest whole snapshot, then every fact and decision after it, in
-// order. Recovering twice gives the same state as recovering once; nothing is decided here.
+// From disk to a running engine: the newest undamaged snapshot, then every fact and decision after it, in order.
+// Recovering twice gives the same state as recovering once; nothing is decided here.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Recovered {
   std::shared_ptr<const ShadowReport> shadow = nullptr;  // null = there is no shadow
 };
 
-// What one row did, done again: a fact is learnt, a decision accepted.
+// Repeats one row: applies a fact, accepts a decision.
 [[nodiscard]] Status apply_row(core::Engine& engine, const JournalRow& row);
 
-// Fails in words, naming the row, if the journal does not lead to a lawful state.
+// An error names the row if the journal does not lead to a valid state.
 [[nodiscard]] Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts);
 
 }  // namespace tidepool::live

@@ -1,4 +1,4 @@
-// Tokens of the REST API as they lie in the database.
+// Tokens of the REST API as stored in the database.
 #pragma once
 
 #include "schedulerd/leader/records.hpp"
@@ -6,7 +6,7 @@
 
 namespace tidepool::live {
 
-// Of a row with the columns id, name, role, tenant, secret_sha256, created_at, expires_unix_s, revoked.
+// From a row with the columns id, name, role, tenant, secret_sha256, created_at, expires_unix_s, revoked.
 [[nodiscard]] leader::TokenRecord token_at(const Row& row);
 
 }  // namespace tidepool::live
