@@ -8,8 +8,8 @@
 
 namespace tidepool::live {
 
-// Reads the file into `config`; `fields` reads its single values into the same, and is told of all that is wrong. Of a
-// field that is unknown the nearest known one is named.
+// Reads the file into `config`; `fields` reads its single values into the same, and collects all errors. The error for
+// an unknown field names the nearest known one.
 void read_config_file(const std::string& path, const ConfigInputs& known, Config& config, ConfigFields& fields);
 
 }  // namespace tidepool::live

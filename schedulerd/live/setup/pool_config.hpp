@@ -1,4 +1,4 @@
-// The section "pools" of the configuration file: pools of nodes that a provider gives and takes back.
+// The section "pools" of the configuration file: pools of nodes that a provider creates and deletes.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct PoolConfig {
   nlohmann::json settings = nlohmann::json::object();
   std::string slot_type;
   int slots_per_node = 1;
-  std::optional<std::int64_t> memory_per_slot;  // bytes; none = not known
+  std::optional<std::int64_t> memory_per_slot;  // bytes; none = unknown
   Money price_per_slot_hour;
-  Money worth_per_slot_hour;  // what an hour of a slot that is fully used is worth
+  Money worth_per_slot_hour;  // the worth of an hour of a fully used slot
   int min = 0;
   int max = 0;
   Duration idle = Duration::seconds(600);

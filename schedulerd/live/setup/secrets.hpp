@@ -26,12 +26,12 @@ struct TokenText {
   [[nodiscard]] std::string text() const { return "tp_" + id + "_" + secret; }
 };
 [[nodiscard]] TokenText new_token();
-// None: it is not of that form.
+// None: the text does not have that form.
 [[nodiscard]] std::optional<TokenText> parse_token(std::string_view text);
 
-// Reads a file that only its owner may read; the error says how to mend its mode.
+// Reads a file that only its owner may read; the error says how to correct its mode.
 [[nodiscard]] Result<std::string> read_secret_file(const std::string& path);
-// Writes it whole or not at all, mode 0600.
+// Writes the file completely or not at all, mode 0600.
 [[nodiscard]] Status write_secret_file(const std::string& path, std::string_view text);
 
 }  // namespace tidepool::live

@@ -24,11 +24,11 @@ struct StateRoom {
 
 class StateDir {
  public:
-  // Creates the directory (0700) and locks it. Fails in words if it cannot be written, is open to
-  // others, or belongs to another running daemon, which is named. One that it creates goes with this object, and what
-  // is in it, unless keep() was called: a start that is refused leaves nothing behind.
+  // Creates the directory (0700) and locks it. An error if it cannot be written, is open to others, or belongs to
+  // another running daemon, which the error names. A new directory and its contents are removed with this object unless
+  // keep() was called: a start that is refused leaves nothing behind.
   [[nodiscard]] static Result<StateDir> open(const std::string& path);
-  // A fresh one under the system's temporary directory, for --dev.
+  // A new one under the system's temporary directory, for --dev.
   [[nodiscard]] static Result<StateDir> open_temporary();
 
   StateDir(StateDir&& other) noexcept;
@@ -42,23 +42,22 @@ class StateDir {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
 
-  // None: the file system does not tell. From any thread.
+  // None: the file system does not report it. From any thread.
   [[nodiscard]] std::optional<StateRoom> room() const;
 
-  // The database `name` and what SQLite puts beside it are read and written by this user only; made where it is
-  // missing.
+  // Lets only this user read and write the database `name` and SQLite's files for it; creates it if it is missing.
   [[nodiscard]] Status keep_private(const std::string& name) const;
-  // An error if the journal would be made anew beside an identity, which comes after it at a first start.
+  // An error if the journal would be created although an identity exists, which is created after it at a first start.
   [[nodiscard]] Status has_journal() const;
-  // The agents' shared secret; made at the first call.
+  // The agents' shared secret; created at the first call.
   [[nodiscard]] Result<std::string> agent_token() const;
 
-  // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. By it
-  // agents know the daemon to which their workers belong.
+  // The daemon's identity, "c-" and 16 hexadecimal digits; created at the first call and then constant. Agents
+  // recognize by it the daemon that their workers belong to.
   [[nodiscard]] Result<std::string> cluster_id() const;
-  // An error if it would be made anew; for a start that is not the first.
+  // An error if it would be created; for every start but the first.
   [[nodiscard]] Status has_cluster_id() const;
-  // An error if nothing is left of tls/; where nodes have joined, and know the daemon by what was in it.
+  // An error if tls/ is missing or empty; for daemons with joined nodes, which recognize the daemon by its contents.
   [[nodiscard]] Status has_authority() const;
 
  private:

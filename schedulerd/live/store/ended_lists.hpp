@@ -1,5 +1,5 @@
-// Lists of jobs that have ended and left the state, the newest first. Rule: every question follows an index, so that a
-// list costs what it shows, however many jobs of others are stored.
+// Lists of ended jobs that have left the state, the newest first. Rule: every query uses an index, so that the cost of
+// a list depends on its length and not on the number of stored jobs.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ inline constexpr const char* kEndedOfName =
     "WHERE name=?3 AND id<?1 ORDER BY id DESC LIMIT ?2";
 inline constexpr const char* kEndedRow =
     "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs WHERE id=?1";
-// The newest below an id, of a tenant and a state, and of a name.
+// The newest below an id of a tenant and a state, and with a name.
 inline constexpr const char* kNextOfTenant =
     "SELECT id FROM ended_jobs WHERE tenant=?1 AND state=?2 AND id<?3 ORDER BY id DESC LIMIT 1";
 inline constexpr const char* kNextOfTenantAndName =
     "SELECT id FROM ended_jobs WHERE tenant=?1 AND state=?2 AND id<?3 AND name=?4 ORDER BY id DESC LIMIT 1";
-// The first tenant after one, up to another; and the first that has jobs of a name.
+// The first tenant after one, up to another; and the first with jobs of a name.
 inline constexpr const char* kNextTenant =
     "SELECT tenant FROM ended_jobs WHERE tenant>?1 AND tenant<?2 ORDER BY tenant LIMIT 1";
 inline constexpr const char* kNextTenantOfName =

@@ -1,4 +1,4 @@
-// The table of jobs that have ended and left the state, to write to.
+// The table of ended jobs that have left the state, for writing.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tidepool::live {
 class EndedRows {
  public:
   [[nodiscard]] Status prepare(Database& database);
-  // In place of what is there of the job.
+  // Replaces the stored row of the job.
   [[nodiscard]] Status add(const core::Job& job, const std::string& listed);
 
  private:

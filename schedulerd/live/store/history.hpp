@@ -1,5 +1,5 @@
-// The past for readers: a second, read-only connection to the state database. It neither writes nor
-// checkpoints. Belongs to the I/O thread.
+// History for readers: a second, read-only connection to the state database. It neither writes nor checkpoints. Belongs
+// to the I/O thread.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tidepool::live {
 
-// Follow indexes, however much is stored. A job of which nothing is asked is passed over unread.
+// These use indexes, however much is stored. Jobs that do not match are skipped without reading them.
 inline constexpr const char* kEndedIn =
     "SELECT id,finished_us,CASE WHEN submitted_us<?4 THEN job END,tenant FROM ended_jobs "
     "WHERE finished_us>=?1 AND (finished_us>?1 OR id>?2) ORDER BY finished_us,id LIMIT ?3";
@@ -23,8 +23,8 @@ inline constexpr const char* kNewestEventsOfType =
 
 class SqliteHistory final : public History {
  public:
-  // The journal must have been opened before, by this process. Invalid rows and failing reads are logged
-  // and left out: a reader's trouble never stops the daemon.
+  // The journal must have been opened before, by this process. Invalid rows and failed reads are logged and left out:
+  // an error of a reader never stops the daemon.
   [[nodiscard]] static Result<std::unique_ptr<SqliteHistory>> open(const std::string& path);
   ~SqliteHistory() override;
 
