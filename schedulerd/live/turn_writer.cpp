@@ -71,8 +71,8 @@ std::optional<std::vector<TurnWriter::Turn>> TurnWriter::next() {
     rests_.notify_all();
     put_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
     if (waiting_.empty()) return std::nullopt;
-    busy_ = true;
   }
+  busy_ = true;
   auto turns = std::exchange(waiting_, {});
   lock.unlock();
   taken_.notify_all();
